@@ -2,16 +2,13 @@
  * Browser sessions, in figures: how soon one is ready, how late a frame reaches its viewer, and how much memory each
  * session takes beyond the first. `bun run bench browser`, on Linux with a Chromium.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { startServerProcess } from '../support/server-process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { percentile } from '../support/percentile'
+import { processOf } from './processor'
+import { print, serveBench } from './setup'
 
 const SESSIONS = 20
 const FRAMES = 60
-
-const percentile = (values: number[], share: number): number =>
-  Math.round([...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0)
 
 /** A page that paints the time of each of its pictures. */
 const site = Bun.serve({
@@ -23,19 +20,12 @@ const site = Bun.serve({
       { headers: { 'content-type': 'text/html' } },
     ),
 })
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-browser-'))
 const env = { SVC_EGRESS_ALLOW: '127.0.0.1/32', SVC_BROWSER_SESSIONS_PER_USER: '100', SVC_BROWSER_SESSIONS: '100' }
-const server = await startServerProcess({ dataDir: folder, env })
-const key = readFileSync(join(folder, 'dev-key'), 'utf8').trim()
+const server = await serveBench('browser', env)
 
 const start = async (body: object) => {
   const at = performance.now()
-  const response = await fetch(`${server.url}/api/v1/browser/sessions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  const session = (await response.json()) as { session_id: string; embed_url: string }
+  const session: { session_id: string; embed_url: string } = await server.ask('browser/sessions', body)
   return { ...session, ms: performance.now() - at }
 }
 
@@ -43,7 +33,7 @@ function startedBy(pid: number): number[] {
   const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const children = all.filter((name) => {
     try {
-      return /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1] === String(pid)
+      return processOf(name).parent === pid
     } catch {
       return false
     }
@@ -90,14 +80,13 @@ const [before, ready] = [memory(), [] as number[]]
 for (let at = 1; at < SESSIONS; at++) ready.push((await start({})).ms)
 const after = memory()
 const each = (after - before) / (SESSIONS - 1)
-process.stdout.write(
-  `${[
-    `first session, with the start of Chromium: ${Math.round(first.ms)} ms`,
-    `ready, browser warm: p50 ${percentile(ready, 0.5)} ms, p95 ${percentile(ready, 0.95)} ms (at most 500)`,
-    `frame from paint to viewer: p50 ${percentile(late, 0.5)} ms, p95 ${percentile(late, 0.95)} ms (at most 120)`,
-    `memory: ${Math.round(before)} MB with one session, ${each.toFixed(1)} MB for each of the others (at most 40)`,
-  ].join('\n')}\n`,
-)
+const rank = (values: number[], share: number) => percentile(values, share).toFixed(0)
+for (const line of [
+  `first session, with the start of Chromium: ${Math.round(first.ms)} ms`,
+  `ready, browser warm: p50 ${rank(ready, 0.5)} ms, p95 ${rank(ready, 0.95)} ms (at most 500)`,
+  `frame from paint to viewer: p50 ${rank(late, 0.5)} ms, p95 ${rank(late, 0.95)} ms (at most 120)`,
+  `memory: ${Math.round(before)} MB with one session, ${each.toFixed(1)} MB for each of the others (at most 40)`,
+])
+  print(line)
 await server.kill()
 site.stop(true)
-rmSync(folder, { recursive: true, force: true })

@@ -4,20 +4,19 @@
  * (budget 50 ms p99), on one process and, with Postgres, on two: the operator's and the visitors'. Lateness counts from
  * when a message was due, so that a server that falls behind shows it.
  */
+import { percentile } from '../support/percentile'
 import { createMigratedDatabase } from '../support/store'
 import { type Crowd, startCrowd } from '../widgets/crowd'
 import { processorMsOf } from './processor'
+import { count, option, print } from './setup'
 
-const option = (name: string): string | undefined =>
-  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
-const STREAMS = Number(option('streams') ?? 5_000)
-const RATE = Number(option('rate') ?? 200)
-const SECONDS = Number(option('seconds') ?? 20)
-const CHATS = Number(option('chats') ?? 100)
+const STREAMS = count('streams', 5_000)
+const RATE = count('rate', 200)
+const SECONDS = count('seconds', 20)
+const CHATS = count('chats', 100)
 const WARM_UP_S = 3
 const SETTLED_MS = 5_000
 const url = option('postgres')
-const print = (line: string) => process.stdout.write(`${line}\n`)
 
 await measure('one process on SQLite', {}, STREAMS)
 if (url !== undefined) {
@@ -46,10 +45,7 @@ async function measure(where: string, options: Parameters<typeof startCrowd>[0],
     const before = crowd.pids.map(processorMsOf)
     const { late, failed } = await sayFor(crowd, SECONDS)
     const spent = crowd.pids.map((pid, at) => processorMsOf(pid) - before[at]!)
-    const sorted = late.toSorted((a, b) => a - b)
-    const [half, max, worst] = [0.5, 0.99, 1].map((share) =>
-      (sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN).toFixed(1),
-    )
+    const [half, max, worst] = [0.5, 0.99, 1].map((share) => percentile(late, share).toFixed(1))
     const cpu = spent.map((ms) => (ms / late.length).toFixed(2)).join(' + ')
     print(
       `${where}: ${late.length} messages at ${RATE} a second, ${failed} lost; p50 ${half} ms, p99 ${max} ms, worst ${worst} ms; ${cpu} ms of processor each`,

@@ -3,8 +3,7 @@
  * a time and one at a time, less what the nodes cost without them. `bun run bench cluster [--calls N]`. Counts hold for
  * any machine, times only for this one.
  */
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { RedisClient, SQL } from 'bun'
@@ -12,6 +11,8 @@ import { ownPostgres } from '../run/postgres'
 import { startRedis } from '../support/redis'
 import { devKeyOf, type ServerProcess, startServerProcess } from '../support/server-process'
 import { startUpstream } from '../support/upstream'
+import { processOf } from './processor'
+import { benchFolder, print } from './setup'
 
 const { values } = parseArgs({ options: { calls: { type: 'string' } } })
 const CALLS = Number(values.calls ?? 8_000)
@@ -20,12 +21,11 @@ const TIERS = JSON.stringify({ enterprise: { rpm: 100_000_000, tpm: 100_000_000_
 const IDLE_MS = 20_000
 /** A backend without work writes its counts after ten seconds. */
 const SETTLED_MS = 11_000
-const TICKS_A_SECOND = 100
 
 const postgres = await ownPostgres()
 if ('missing' in postgres) throw new Error(postgres.missing)
 const [redis, upstream] = [await startRedis(), await startUpstream()]
-const root = mkdtempSync(join(tmpdir(), 'svc-bench-cluster-'))
+const root = benchFolder('cluster')
 const [client, sql] = [new RedisClient(redis.url), new SQL(postgres.url, { max: 1 })]
 const nodes: ServerProcess[] = []
 /** What all nodes cost in a second without calls. */
@@ -53,7 +53,6 @@ try {
   await redis.stop()
   await upstream.stop()
   await postgres.stop()
-  rmSync(root, { recursive: true, force: true })
 }
 
 async function calls(key: string, count: number, atOnce: number): Promise<void> {
@@ -81,10 +80,10 @@ async function measured(what: string, count: number, work: () => Promise<unknown
   if (isIdle) for (const name of NAMES) idle[name] = of(name) / seconds
   const each = (name: keyof typeof idle) => ((isIdle ? idle[name] : of(name) - idle[name] * seconds) / count).toFixed(2)
   const now = await connections()
-  process.stdout.write(
+  print(
     `${what}: ${each('transactions')} transactions, ${each('postgresMs')} ms of Postgres; ${each('scripts')} scripts, ` +
       `${each('commands')} commands, ` +
-      `${each('redisMs')} ms of Redis; ${each('nodeMs')} ms of the node; ${now.postgres} and ${now.redis} connections\n`,
+      `${each('redisMs')} ms of Redis; ${each('nodeMs')} ms of the node; ${now.postgres} and ${now.redis} connections`,
   )
 }
 
@@ -105,7 +104,7 @@ async function totals() {
     scripts: numbers(stats, /cmdstat_eval(?:sha)?:calls=(\d+)/g),
     commands: numbers(stats, /cmdstat_[^:]+:calls=(\d+)/g),
     redisMs: numbers(cpu, /^used_cpu_(?:sys|user):([\d.]+)/gm) * 1_000,
-    nodeMs: nodes.reduce((sum, { pid }) => sum + statOf(pid).ms, 0),
+    nodeMs: nodes.reduce((sum, { pid }) => sum + processOf(pid).ms, 0),
   }
 }
 
@@ -117,26 +116,16 @@ async function connections() {
 
 /** All processes of the server to which this backend belongs, with those that have ended. */
 function postgresMs(backend: number): number {
-  const { parent } = statOf(backend)
+  const { parent } = processOf(backend)
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const children = pids.flatMap((pid) => {
     try {
-      const found = statOf(pid)
+      const found = processOf(pid)
       return found.parent === parent ? [found.ms] : []
     } catch {
       return []
     }
   })
-  const own = statOf(parent)
+  const own = processOf(parent)
   return children.reduce((sum, ms) => sum + ms, own.ms + own.endedMs)
-}
-
-/** The parent of a process, its processor time, and that of its children that have ended. */
-function statOf(pid: number | string) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-    .map(Number)
-  const ms = (...at: number[]) => (at.reduce((sum, one) => sum + fields[one]!, 0) * 1_000) / TICKS_A_SECOND
-  return { parent: fields[1]!, ms: ms(11, 12), endedMs: ms(13, 14) }
 }

@@ -3,14 +3,14 @@
  * for each answered call, and the ratio to chat, round by round; none is to take over 10 % more (issue 31). The
  * checkout must be bundled. `--stream`, `--connections=16`, `--rounds=8`, `--ms=1500`, `--warm-up=6000`.
  */
+import { percentile } from '../support/percentile'
 import { fire, requestBytes } from './load'
 import { startPeer, startProduct } from './processes'
+import { count, print } from './setup'
 
-const option = (name: string, usual: number): number =>
-  Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? usual)
 const stream = process.argv.includes('--stream')
-const [rounds, roundMs, connections] = [option('rounds', 8), option('ms', 1_500), option('connections', 16)]
-const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0
+const [rounds, roundMs, connections] = [count('rounds', 8), count('ms', 1_500), count('connections', 16)]
+const middle = (values: readonly number[]) => percentile(values, 0.5)
 
 const text = 'What is the answer to the question of life? '.repeat(20)
 const messages = [{ role: 'user', content: text }]
@@ -37,20 +37,20 @@ async function measure(name: string, ms: number): Promise<number> {
   const sent = { model: 'svc-1-flash', ...body, ...(stream ? { stream } : {}) }
   const request = requestBytes('POST', path, { authorization, ...headers }, sent)
   const before = product.cpuMs()
-  const { count, failures } = await fire({ host: '127.0.0.1', port: product.port, request }, connections, ms)
+  const { count: answered, failures } = await fire({ host: '127.0.0.1', port: product.port, request }, connections, ms)
   if (failures) throw new Error(`${failures} answers of ${name} were not 2xx`)
-  return ((product.cpuMs() - before) * 1_000) / count
+  return ((product.cpuMs() - before) * 1_000) / answered
 }
 
 const names = Object.keys(APIS)
 const taken = new Map(names.map((name) => [name, [] as number[]]))
-for (const name of names) await measure(name, option('warm-up', 6_000))
+for (const name of names) await measure(name, count('warm-up', 6_000))
 for (let round = 0; round < rounds; round++)
   for (const name of round % 2 ? names.toReversed() : names) taken.get(name)!.push(await measure(name, roundMs))
 const ofChat = taken.get('chat')!
 for (const [name, values] of taken) {
   const ratio = middle(values.map((value, round) => value / ofChat[round]!))
   const words = `${name}${stream ? ', streamed' : ''}`.padEnd(34)
-  process.stdout.write(`${words} ${middle(values).toFixed(0).padStart(5)} µs a call  ${ratio.toFixed(3)} of chat\n`)
+  print(`${words} ${middle(values).toFixed(0).padStart(5)} µs a call  ${ratio.toFixed(3)} of chat`)
 }
 for (const peer of [product, upstream]) await peer.stop()

@@ -8,25 +8,23 @@
  * Two quiet cores are needed for times that mean something; the last line says whether they were.
  */
 import { Database } from 'bun:sqlite'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import puppeteer, { type Page } from 'puppeteer-core'
 import { buildConsole } from '../../src/pages/assets'
 import { chromiumPath } from '../pages/support/chromium-path'
+import { percentile } from '../support/percentile'
 import { cleanEnv, devKeyOf, startServerProcess } from '../support/server-process'
 import { fire, requestBytes } from './load'
+import { benchFolder, count, OPEN_TIERS, print } from './setup'
 
-const option = (name: string, usual: number): number =>
-  Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? usual)
-const ROUNDS = option('rounds', 5)
-const SECONDS = option('seconds', 2)
-const PAIRS = option('pairs', 8)
+const ROUNDS = count('rounds', 5)
+const SECONDS = count('seconds', 2)
+const PAIRS = count('pairs', 8)
 const MANY = 100_000
 const FRAMES = 200
 const CONSOLES = 20
 const CONNECTIONS = 16
-const OPEN = { rpm: 1_000_000, tpm: 1_000_000_000 }
 /** How far apart the rounds without a console may be for the others to say something. */
 const QUIET = 0.1
 const ROW_PX = 36
@@ -36,14 +34,9 @@ const PER_WORK = 110
 const PER_CONSOLES = 80
 
 if (!chromiumPath) throw new Error('This needs a Chromium: set BUN_CHROME_PATH.')
-const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-console-'))
-const env = {
-  SVC_CACHE_ENABLED: '0',
-  SVC_TIERS: JSON.stringify({ free: OPEN, starter: OPEN, pro: OPEN, enterprise: OPEN }),
-}
-const say = (text: string) => process.stdout.write(`${text}\n`)
-const half = (values: number[], share = 0.5) =>
-  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN
+const dataDir = benchFolder('console')
+const env = { SVC_CACHE_ENABLED: '0', SVC_TIERS: JSON.stringify(OPEN_TIERS) }
+const half = (values: number[], share = 0.5) => percentile(values, share)
 let refused = 0
 const table: { what: string; found: string; budget: string; ok: boolean }[] = []
 const put = (what: string, value: number, budget: number, unit: string) =>
@@ -96,7 +89,6 @@ try {
 } finally {
   await browser.close()
   await server.kill()
-  rmSync(dataDir, { recursive: true, force: true })
 }
 process.exit(table.every(({ ok }) => ok) ? 0 : 1)
 
@@ -330,9 +322,9 @@ async function openConsoles(session: string): Promise<() => void> {
 function report(spread: number): void {
   const [wide, middle] = [Math.max(...table.map(({ what }) => what.length)), 12]
   for (const { what, found, budget, ok } of table)
-    say(`${ok ? '✓' : '✗'} ${what.padEnd(wide)}  ${found.padStart(middle)}  budget ${budget}`)
+    print(`${ok ? '✓' : '✗'} ${what.padEnd(wide)}  ${found.padStart(middle)}  budget ${budget}`)
   const isNoisy = load > 1.5 || spread > QUIET
-  say(
+  print(
     `${isNoisy ? '! This machine does other things, so times above their budget say little' : '✓ This machine was quiet'}: load ${load.toFixed(1)} at the start, p99 without a console ${(spread * 100).toFixed(0)} % apart.`,
   )
 }

@@ -4,8 +4,7 @@
  * Postgres that is installed here or the one of `SVC_TEST_POSTGRES_URL`; a million take 3 GB of disk.
  */
 import { Database } from 'bun:sqlite'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { GENESIS, hashOf } from '../../src/audit/chain'
@@ -13,13 +12,15 @@ import { migrate } from '../../src/kernel/store'
 import { findPostgres } from '../run/postgres'
 import { cleanEnv } from '../support/server-process'
 import { createPostgresDatabase } from '../support/store'
+import { processOf } from './processor'
+import { benchFolder, count, print } from './setup'
 import { seedCalls } from './usage-rows'
 
-const ROWS = Number(process.argv.find((word) => word.startsWith('--rows='))?.slice(7) ?? 1_000_000)
+const ROWS = count('rows', 1_000_000)
 const OWNERS = 100
 const DAY_MS = 86_400_000
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-copy-'))
+const folder = benchFolder('copy')
 const postgres = await findPostgres()
 if ('missing' in postgres) throw new Error(postgres.missing)
 const { url } = postgres
@@ -33,7 +34,6 @@ try {
   await database.drop()
 } finally {
   await postgres.stop()
-  rmSync(folder, { recursive: true, force: true })
 }
 
 async function seed(path: string): Promise<void> {
@@ -60,45 +60,17 @@ async function seed(path: string): Promise<void> {
       for (let seq = 1; seq <= each; seq++) {
         const event = eventOf(owner, key, seq, from, hash)
         hash = hashOf(event)
-        const {
-          scope,
-          id,
-          at,
-          action,
-          entity_type,
-          entity_id,
-          user_id,
-          org_id,
-          api_key_id,
-          request_id,
-          input,
-          output,
-        } = event
-        const messages = [
-          scope,
-          seq,
-          id,
-          at,
-          action,
-          entity_type,
-          entity_id,
-          user_id,
-          org_id,
-          api_key_id,
-          request_id,
-          input,
-          output,
-        ]
-        audit.run(...messages, 'fast', 200, event.prev_hash, hash)
-        ledger.run(request_id, owner, -seq, at)
-        ledger.run(request_id, 'revenue', seq, at)
+        const { scope, prev_hash, ...columns } = event
+        audit.run(scope, seq, ...Object.values(columns), 'fast', 200, prev_hash, hash)
+        ledger.run(event.request_id, owner, -seq, event.at)
+        ledger.run(event.request_id, 'revenue', seq, event.at)
       }
       head.run(owner, each, hash, from + each)
     }
   })()
   database.run('PRAGMA wal_checkpoint(TRUNCATE)')
   database.close()
-  process.stdout.write(`${OWNERS * each} calls of ${OWNERS} owners, ${megabytes(path)} MB, made in ${since(began)} s\n`)
+  print(`${OWNERS * each} calls of ${OWNERS} owners, ${megabytes(path)} MB, made in ${since(began)} s`)
 }
 
 function eventOf(scope: string, key: string, seq: number, from: number, prev_hash: string) {
@@ -127,24 +99,15 @@ async function copy(what: string, env: Record<string, string>, to: string): Prom
   const rows = (tables as { rows: number }[]).reduce((sum, table) => sum + table.rows, 0)
   const own = Number(child.resourceUsage()!.cpuTime.total) / 1e6
   const cores = `${own.toFixed(0)} s of a core, and ${((await databaseSeconds()) - before).toFixed(0)} s of Postgres`
-  process.stdout.write(`${what}: ${rows} rows copied, compared and verified in ${since(began)} s: ${cores}\n`)
+  print(`${what}: ${rows} rows copied, compared and verified in ${since(began)} s: ${cores}`)
 }
 
 /** Seconds of a core that connections used which have ended: the server that began them knows. Linux only. */
 async function databaseSeconds(): Promise<number> {
   const client = new SQL(url, { max: 1 })
   const [{ pid }] = await client`SELECT pg_backend_pid() AS pid`
-  const parent = statOf(pid)[1]
   await client.close()
-  const [user, system] = statOf(parent!).slice(13, 15)
-  return (Number(user) + Number(system)) / 100
-}
-
-/** What the kernel says of a process, from its state on. */
-function statOf(pid: string | number): string[] {
-  return readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ')
+  return processOf(processOf(pid).parent).endedMs / 1_000
 }
 
 function megabytes(path: string): number {

@@ -4,23 +4,18 @@
  * repaint (25 ms). The reference: bytes of its pages (60 KB, packed) and their first paint (200 ms), each beside a page
  * of one word in the same minute. Processor time says the same on a busy machine; paint does not.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import puppeteer from 'puppeteer-core'
 import { chromiumPath } from '../pages/support/chromium-path'
-import { startServerProcess } from '../support/server-process'
+import { percentile } from '../support/percentile'
 import { openPty, operatorKey } from '../tui/support/pty'
 import { startScripted } from '../tui/support/scripted-server'
 import { processorMsOf } from './processor'
+import { count, print, serveBench } from './setup'
 
-const option = (name: string): string | undefined =>
-  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
-const ROUNDS = Number(option('rounds') ?? 15)
-const SECONDS = Number(option('seconds') ?? 30)
+const ROUNDS = count('rounds', 15)
+const SECONDS = count('seconds', 30)
 const PRESSES = 100
 const PAGES = ['/docs', '/docs/errors']
-const say = (text: string) => process.stdout.write(`${text}\n`)
 
 await dashboard()
 await reference()
@@ -38,7 +33,9 @@ async function dashboard(): Promise<void> {
     await Bun.sleep(SECONDS * 1_000)
     const share = (processorMsOf(pty.pid) - before) / (SECONDS * 10)
     const written = ((pty.bytes() - bytes) / SECONDS / 1_024).toFixed(2)
-    say(`dashboard, only looked at for ${SECONDS} s: ${share.toFixed(2)} % of a core, ${written} KB/s to the terminal`)
+    print(
+      `dashboard, only looked at for ${SECONDS} s: ${share.toFixed(2)} % of a core, ${written} KB/s to the terminal`,
+    )
     pty.type('2')
     await pty.shows('[2 Jobs]')
     const start = processorMsOf(pty.pid)
@@ -47,7 +44,7 @@ async function dashboard(): Promise<void> {
       await Bun.sleep(120)
     }
     const spent = processorMsOf(pty.pid) - start - (share / 100) * PRESSES * 120
-    say(`dashboard, ${PRESSES} repaints at 80 × 24: ${(spent / PRESSES).toFixed(1)} ms of processor each`)
+    print(`dashboard, ${PRESSES} repaints at 80 × 24: ${(spent / PRESSES).toFixed(1)} ms of processor each`)
   } finally {
     await pty.close()
     await server.stop()
@@ -57,8 +54,7 @@ async function dashboard(): Promise<void> {
 
 async function reference(): Promise<void> {
   if (!chromiumPath) throw new Error('This needs a Chromium: set BUN_CHROME_PATH.')
-  const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-faces-'))
-  const server = await startServerProcess({ dataDir })
+  const server = await serveBench('faces')
   const word = '<!doctype html><title>Word</title><p>Hello</p>'
   const host = Bun.serve({
     port: 0,
@@ -84,19 +80,15 @@ async function reference(): Promise<void> {
     await browser.close()
     await server.kill()
     void host.stop(true)
-    rmSync(dataDir, { recursive: true, force: true })
   }
 }
 
 async function notify(paints: ReadonlyMap<string, number[]>, word: string): Promise<void> {
   for (const [url, times] of paints) {
-    const sorted = times.toSorted((a, b) => a - b)
     const answer = await fetch(url, { headers: { 'accept-encoding': 'gzip' }, decompress: false })
     const size = ((await answer.arrayBuffer()).byteLength / 1_024).toFixed(1)
     const path = url === word ? 'a page with one word' : new URL(url).pathname
-    const half = sorted[Math.floor((sorted.length - 1) / 2)]!
-    say(
-      `${path}: ${size} KB, painted after ${half.toFixed(0)} ms (best ${sorted[0]!.toFixed(0)}, worst ${sorted.at(-1)!.toFixed(0)})`,
-    )
+    const at = (share: number) => percentile(times, share).toFixed(0)
+    print(`${path}: ${size} KB, painted after ${at(0.5)} ms (best ${at(0)}, worst ${at(1)})`)
   }
 }

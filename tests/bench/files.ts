@@ -3,21 +3,14 @@
  * until so much has gone out, and says by how much memory grew above that of the server at rest (64 MB). Exits 1 above
  * it.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { loadConfig } from '../../src/app/config'
-import { openApp } from '../../src/app/open'
-import { createLog } from '../../src/kernel/log'
+import { count, openBench, print } from './setup'
 
 const MB = 1024 * 1024
 const FILE_MB = 256
 const MAX_GROWTH_MB = 64
-const wanted = Number(process.argv.find((word) => word.startsWith('--mb='))?.slice(5) ?? 1_024)
+const wanted = count('mb', 1_024)
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-files-'))
-const log = createLog({ level: 'error', pretty: true, write: (line) => void process.stderr.write(line) })
-const app = await openApp({ config: loadConfig({ dataDir: folder }), log })
+const { app, close } = await openBench('files')
 const { store, orgs, files } = app.container
 const user = await store.write((tx) => orgs.createUser(tx, { email: 'bench@localhost', name: 'Bench' }))
 const piece = new Uint8Array(MB).fill(7)
@@ -54,12 +47,11 @@ while (served < wanted) {
 clearInterval(watch)
 const seconds = (performance.now() - began) / 1_000
 const grew = highest - before
-process.stdout.write(
-  `${Math.round(served)} MB in ${seconds.toFixed(1)} s; memory grew by ${Math.round(grew)} MB from ${Math.round(before)} (limit ${MAX_GROWTH_MB})\n`,
+print(
+  `${Math.round(served)} MB in ${seconds.toFixed(1)} s; memory grew by ${Math.round(grew)} MB from ${Math.round(before)} (limit ${MAX_GROWTH_MB})`,
 )
 await app.api.server?.stop(true)
-await app.close()
-rmSync(folder, { recursive: true, force: true })
+await close()
 process.exit(grew > MAX_GROWTH_MB ? 1 : 0)
 
 /** Bytes that another program got. */

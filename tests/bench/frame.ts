@@ -4,23 +4,19 @@
  * of another origin, counted from the frame's. Beside each stands what a page and a frame with one word take in the
  * same minute: a browser that paints nothing sooner says nothing about the chat.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import puppeteer, { type Frame, type Page } from 'puppeteer-core'
 import { chromiumPath } from '../pages/support/chromium-path'
-import { devKeyOf, startServerProcess } from '../support/server-process'
+import { percentile } from '../support/percentile'
+import { count, print, serveBench } from './setup'
 
-const option = (name: string): string | undefined =>
-  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
-const ROUNDS = Number(option('rounds') ?? 15)
-const SLOWER = Number(option('slower') ?? 4)
+const ROUNDS = count('rounds', 15)
+const SLOWER = count('slower', 4)
 /** Seldom, so that looking does not slow it down. */
 const POLLED = { polling: 250, timeout: 20_000 }
 if (!chromiumPath) throw new Error('This needs a Chromium: set BUN_CHROME_PATH.')
 
-const dataDir = mkdtempSync(join(tmpdir(), 'svc-bench-frame-'))
-const server = await startServerProcess({ dataDir })
+const server = await serveBench('frame')
+const { ask } = server
 let tag = ''
 const host = Bun.serve({
   port: 0,
@@ -33,15 +29,15 @@ const browser = await puppeteer.launch({
   args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'],
 })
 try {
-  const keys = await ask<{ keys: { id: string }[] }>('GET', 'keys')
+  const { keys } = await ask('keys')
   const security = { allowedOrigins: [host.url.origin] }
-  const widget = await ask<{ id: string; embed_snippet: string }>('POST', 'iframes', {
-    api_key_id: keys.keys[0]!.id,
+  const widget = await ask('iframes', {
+    api_key_id: keys[0].id,
     security,
     behavior: { welcomeMessage: 'Hello! I can help.', suggestedPrompts: ['Where is my order?'] },
   })
   tag = widget.embed_snippet.replace(/src="[^"]+"/, `src="${server.url}/embed.js"`)
-  const { token } = await ask<{ token: string }>('POST', `iframes/${widget.id}/preview-token`)
+  const { token } = await ask(`iframes/${widget.id}/preview-token`, {})
   const kinds: { name: string; measure(): Promise<Times>; times: Times[] }[] = [
     {
       name: 'a page of its own',
@@ -71,7 +67,6 @@ try {
   await browser.close()
   await server.kill()
   void host.stop(true)
-  rmSync(dataDir, { recursive: true, force: true })
 }
 process.exit(0)
 
@@ -86,16 +81,6 @@ function pageAt(path: string): string {
 
 function asHtml() {
   return { 'content-type': 'text/html; charset=utf-8' }
-}
-
-async function ask<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const response = await fetch(`${server.url}/api/v1/${path}`, {
-    method,
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${devKeyOf(dataDir)}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-  return (await response.json()) as T
 }
 
 async function slowPage(work: (page: Page) => Promise<Times>): Promise<Times> {
@@ -132,11 +117,11 @@ async function measured(frame: Frame): Promise<Times> {
 function report(what: string, times: Times[]): void {
   if (!times.length) throw new Error(`${what}: no round had a time.`)
   const at = (name: keyof Times, share: number) =>
-    times
-      .map((one) => one[name])
-      .toSorted((a, b) => a - b)
-      [Math.floor((times.length - 1) * share)]!.toFixed(0)
-  process.stdout.write(
-    `${what}, processor ${SLOWER}× slower: painted after ${at('paint', 0.5)} ms (${at('paint', 0)} to ${at('paint', 1)}), ready after ${at('ready', 0.5)} ms (${at('ready', 0)} to ${at('ready', 1)})\n`,
+    percentile(
+      times.map((one) => one[name]),
+      share,
+    ).toFixed(0)
+  print(
+    `${what}, processor ${SLOWER}× slower: painted after ${at('paint', 0.5)} ms (${at('paint', 0)} to ${at('paint', 1)}), ready after ${at('ready', 0.5)} ms (${at('ready', 0)} to ${at('ready', 1)})`,
   )
 }

@@ -3,40 +3,24 @@
  * reaches, at 200 events a second, in percent of a core (budget 5). Once the hooks are of many owners, once all of one.
  * Only the matching is counted, as the process spends it: each event is a unit of its own, beside the same empty units.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { loadConfig } from '../../src/app/config'
-import { openApp } from '../../src/app/open'
 import { stemOf, subscribersOf } from '../../src/events/repository'
 import { eventSubscriptions } from '../../src/events/table'
 import type { OwnerScope } from '../../src/kernel/caller'
-import { createLog } from '../../src/kernel/log'
 import type { Store } from '../../src/kernel/store'
-import { createMigratedDatabase } from '../support/store'
+import { count, openBench, print } from './setup'
 
-const option = (name: string): string | undefined =>
-  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
-const hooks = Number(option('hooks') ?? 100_000)
-const seconds = Number(option('seconds') ?? 10)
-const server = option('postgres')
+const hooks = count('hooks', 100_000)
+const seconds = count('seconds', 10)
 const [A_SECOND, BATCH, EACH] = [200, 500, 100]
 
-const print = (line: string) => process.stdout.write(`${line}\n`)
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-hooks-'))
-const postgres = server === undefined ? null : await createMigratedDatabase(server)
-const config = loadConfig({ dataDir: folder, ...(postgres ? { databaseUrl: postgres.url } : {}) })
-const log = createLog({ level: 'error', pretty: true, write: (line) => void process.stderr.write(line) })
-const app = await openApp({ config, log })
+const { app, close } = await openBench('hooks')
 const { store } = app.container
 try {
   const many = (at: number) => `user:${String(at % (hooks / EACH)).padStart(8, '0')}` as OwnerScope
   await measure(store, `${hooks} hooks of ${hooks / EACH} owners`, many)
   await measure(store, `${hooks} hooks of one owner`, () => 'user:alone')
 } finally {
-  await app.close()
-  await postgres?.drop()
-  rmSync(folder, { recursive: true, force: true })
+  await close()
 }
 process.exit(0)
 

@@ -2,16 +2,14 @@
  * `bun run bench jobs [--jobs=10000]`: no-op jobs drained on SQLite by one process with full durability, each with a
  * commit of its own.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createJobs, defineJob } from '../../src/jobs'
 import { systemClock } from '../../src/kernel/clock'
 import { migrate, openSqlite } from '../../src/kernel/store'
+import { benchFolder, count, print } from './setup'
 
-const count = Number(process.argv.find((word) => word.startsWith('--jobs='))?.slice(7) ?? 10_000)
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-jobs-'))
-const path = join(folder, 'svc.db')
+const wanted = count('jobs', 10_000)
+const path = join(benchFolder('jobs'), 'svc.db')
 await migrate({ dialect: 'sqlite', path })
 const rethrow = (error: unknown) => {
   throw error
@@ -33,7 +31,7 @@ const kind = defineJob<null>({
 })
 jobs.register(kind)
 await store.write(async (tx) => {
-  for (let n = 0; n < count; n++) await jobs.enqueue(tx, kind, { owner: `user:${n % 100}`, payload: null })
+  for (let n = 0; n < wanted; n++) await jobs.enqueue(tx, kind, { owner: `user:${n % 100}`, payload: null })
 })
 const began = performance.now()
 const cpu = process.cpuUsage()
@@ -41,8 +39,7 @@ await jobs.runDue()
 const seconds = (performance.now() - began) / 1_000
 const { user, system } = process.cpuUsage(cpu)
 const processor = (user + system) / 1e6
-process.stdout.write(
-  `${count} jobs in ${seconds.toFixed(2)} s: ${Math.round(count / seconds)} a second, ${Math.round(count / processor)} a second of processor\n`,
+print(
+  `${wanted} jobs in ${seconds.toFixed(2)} s: ${Math.round(wanted / seconds)} a second, ${Math.round(wanted / processor)} a second of processor`,
 )
 await store.close()
-rmSync(folder, { recursive: true, force: true })

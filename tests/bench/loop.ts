@@ -8,17 +8,18 @@ import { createAgent } from '../../src/completions'
 import type { EngineService } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
 import { actingOf, taskOf } from '../completions/agent/task'
+import { percentile } from '../support/percentile'
 import { openTools, toolOf, wanted } from '../tools/world'
 import { fire, requestBytes } from './load'
 import { startPeer, startProduct } from './processes'
+import { print } from './setup'
 
 const TURNS = 5
 const RUNS = 64
 const ROUNDS = 5
 const CALLS = 20_000
 const SERVER_MS = 4_000
-const print = (line: string) => process.stdout.write(`${line}\n`)
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+const median = (values: number[]): number => percentile(values, 0.5)
 
 const message = { engineId: 'svc-1-flash', free: false, fallbackUsed: false }
 const usage = { promptTokens: 20, completionTokens: 5, stated: true }

@@ -2,15 +2,12 @@
  * `bun run bench making [--rounds=10]`: how long the server takes for each thing it makes by itself, warm, and how long
  * `/health` takes meanwhile (50 ms at p99). On a busy machine the milliseconds of processor count.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { watchHealth } from '../catalogue/support/health'
-import { devKeyOf, startServerProcess } from '../support/server-process'
+import { percentile } from '../support/percentile'
 import { processorMsOf } from './processor'
-import { rankOf } from './turns'
+import { count, print, serveBench } from './setup'
 
-const rounds = Number(process.argv.find((word) => word.startsWith('--rounds='))?.slice(9) ?? 10)
+const rounds = count('rounds', 10)
 const LINES = Array.from({ length: 12 }, (_, n) => `Station ${n}: ${n * 7} visitors, ${n * 3} of them returned.`)
 const PROMPT = `Report on the visitors of a harbour.\n${LINES.join('\n')}`
 const LIMIT_MS: Record<string, number> = {
@@ -25,16 +22,8 @@ const LIMIT_MS: Record<string, number> = {
   video: 8_000,
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-making-'))
-const server = await startServerProcess({ dataDir: folder, env: { SVC_LOG_LEVEL: 'error' } })
-const headers = { authorization: `Bearer ${devKeyOf(folder)}`, 'content-type': 'application/json' }
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-async function ask(path: string, body?: object): Promise<any> {
-  const input = body ? { method: 'POST', body: JSON.stringify(body) } : {}
-  const response = await fetch(`${server.url}/api/v1/${path}`, { headers, ...input })
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-  return response.json()
-}
+const server = await serveBench('making', { SVC_LOG_LEVEL: 'error' })
+const { ask } = server
 
 const makers: Record<string, (n: number) => Promise<unknown>> = {
   image: (n) => ask('images', { prompt: `a red sailboat at sunset, number ${n}` }),
@@ -75,15 +64,14 @@ try {
     }
     const processor = ((processorMsOf(server.pid) - before) / times).toFixed(0)
     await health.stop()
-    took.sort((a, b) => a - b)
-    const requests = health.latencies().sort((a, b) => a - b)
-    process.stdout.write(
-      `${name}: median ${rankOf(took, 0.5)} ms, at most ${rankOf(took, 1)} ms (limit ${LIMIT_MS[name]}), ${processor} ms of processor; ` +
-        `/health meanwhile p99 ${rankOf(requests, 0.99)} ms of ${requests.length} asks (limit 50)\n`,
+    const latencies = health.latencies()
+    const rank = (times: number[], share: number) => percentile(times, share).toFixed(0)
+    print(
+      `${name}: median ${rank(took, 0.5)} ms, at most ${rank(took, 1)} ms (limit ${LIMIT_MS[name]}), ${processor} ms of processor; ` +
+        `/health meanwhile p99 ${rank(latencies, 0.99)} ms of ${latencies.length} asks (limit 50)`,
     )
   }
 } finally {
   await server.stop()
-  rmSync(folder, { recursive: true, force: true })
 }
 process.exit(0)

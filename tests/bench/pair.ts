@@ -5,24 +5,21 @@
  * streams 250 answers of 200 tokens, 50 a second each, and prints what a token takes.
  */
 import { join, resolve } from 'node:path'
+import { percentile } from '../support/percentile'
 import { fire, requestBytes } from './load'
 import { type Product, startPeer, startProduct } from './processes'
+import { count, option, print } from './setup'
 
-const option = (name: string, usual: string): string =>
-  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? usual
 const other = process.argv.slice(2).find((word) => !word.startsWith('--'))
 if (!other) throw new Error('Name the other checkout: bun run bench pair ../other-checkout')
-const ROUNDS = Number(option('rounds', '12'))
-const ROUND_MS = Number(option('ms', '2000'))
-const WARM_UP_MS = Number(option('warm-up', '20000'))
+const ROUNDS = count('rounds', 12)
+const ROUND_MS = count('ms', 2_000)
+const WARM_UP_MS = count('warm-up', 20_000)
 const paced = process.argv.includes('--tokens')
-const connections = Number(option('connections', paced ? '250' : '16'))
+const connections = count('connections', paced ? 250 : 16)
 const stream = paced || process.argv.includes('--stream')
 const TOKENS = 200
-const isBuiltin = option('engine', 'compat') === 'builtin'
-const print = (line: string) => process.stdout.write(`${line}\n`)
-const sorted = (values: number[]) => values.toSorted((a, b) => a - b)
-const at = (values: number[], share: number) => sorted(values)[Math.floor((values.length - 1) * share)] ?? 0
+const isBuiltin = option('engine') === 'builtin'
 
 const upstream = await startPeer(paced ? 'paced' : 'upstream')
 const engineUrl = isBuiltin ? null : `http://127.0.0.1:${upstream.port}`
@@ -41,9 +38,9 @@ async function measure({ port, key, cpuMs }: Product, durationMs = ROUND_MS): Pr
   const request = requestBytes('POST', '/api/v1/chat/completions', { authorization: `Bearer ${key}` }, body)
   const before = cpuMs()
   const [ms, calls] = paced ? [Number.POSITIVE_INFINITY, connections] : [durationMs, Number.POSITIVE_INFINITY]
-  const { count, failures } = await fire({ host: '127.0.0.1', port, request }, connections, ms, calls)
+  const { count: answered, failures } = await fire({ host: '127.0.0.1', port, request }, connections, ms, calls)
   if (failures) throw new Error(`${failures} answers were not 2xx`)
-  return ((cpuMs() - before) * 1000) / (paced ? count * TOKENS : count)
+  return ((cpuMs() - before) * 1000) / (paced ? answered * TOKENS : answered)
 }
 
 for (const product of products) await measure(product, WARM_UP_MS)
@@ -55,9 +52,9 @@ for (let round = 0; round < ROUNDS; round++) {
 const ratios = ours.map((value, round) => value / theirs[round]!)
 print(`chat${stream ? ', streamed' : ''}, ${connections} connections, ${isBuiltin ? 'built-in' : 'compat'} engine`)
 print(
-  `  CPU µs a ${paced ? 'token' : 'call'}  here ${at(ours, 0.5).toFixed(paced ? 1 : 0)}  there ${at(theirs, 0.5).toFixed(paced ? 1 : 0)}`,
+  `  CPU µs a ${paced ? 'token' : 'call'}  here ${percentile(ours, 0.5).toFixed(paced ? 1 : 0)}  there ${percentile(theirs, 0.5).toFixed(paced ? 1 : 0)}`,
 )
 print(
-  `  ratio of pairs median ${at(ratios, 0.5).toFixed(3)}  quartiles ${at(ratios, 0.25).toFixed(3)}–${at(ratios, 0.75).toFixed(3)}  all ${at(ratios, 0).toFixed(3)}–${at(ratios, 1).toFixed(3)}`,
+  `  ratio of pairs median ${percentile(ratios, 0.5).toFixed(3)}  quartiles ${percentile(ratios, 0.25).toFixed(3)}–${percentile(ratios, 0.75).toFixed(3)}  all ${percentile(ratios, 0).toFixed(3)}–${percentile(ratios, 1).toFixed(3)}`,
 )
 for (const peer of [...products, upstream]) await peer.stop()

@@ -7,13 +7,13 @@
  * nothing.
  */
 import { watchHealth } from '../catalogue/support/health'
+import { percentile as at } from '../support/percentile'
 import { fire, requestBytes, type Volley } from './load'
 import { type Peer, startGateway, startPeer, startProduct } from './processes'
+import { count, option, print } from './setup'
 
-const option = (name: string, usual: string): string =>
-  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? usual
-const ROUNDS = Number(option('rounds', '12'))
-const WARM_CALLS = Number(option('warm', '30000'))
+const ROUNDS = count('rounds', 12)
+const WARM_CALLS = count('warm', 30_000)
 /** Rounds while warming up, of which the last three have to agree. */
 const MAX_WARM_ROUNDS = 8
 const AGREE = 0.03
@@ -22,9 +22,6 @@ const QUIET = 0.1
 const STARTS = 3
 const STREAMS = 250
 const TOKENS = 200
-const print = (line = '') => process.stdout.write(`${line}\n`)
-const at = (values: number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? 0
 const median = (values: number[]) => at(values, 0.5)
 const spreadOf = (values: number[]) => (at(values, 0.75) - at(values, 0.25)) / median(values)
 
@@ -199,7 +196,7 @@ async function compete(contest: Contest): Promise<void> {
 print(
   `start to first healthy answer: ${await startMs()} ms (budget 500), on one core ${product.startedMs.toFixed(0)} ms`,
 )
-for (const contest of contests.filter(({ name }) => name.includes(option('only', '')))) await compete(contest)
+for (const contest of contests.filter(({ name }) => name.includes(option('only') ?? ''))) await compete(contest)
 print()
 await reportHealth()
 

@@ -3,37 +3,18 @@
  * one minute, on a server that works as it does: how late the run of the last one was made, and how late its work was
  * done. One step each.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
-import { loadConfig } from '../../src/app/config'
-import { openApp } from '../../src/app/open'
 import { workflowRuns } from '../../src/automation/table'
 import { systemClock } from '../../src/kernel/clock'
-import { createLog } from '../../src/kernel/log'
-import { createMigratedDatabase } from '../support/store'
 import { addOwner, send } from '../webhooks/crowd'
+import { count, openBench, print } from './setup'
 
-const option = (name: string): string | undefined =>
-  process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
-const schedules = Number(option('schedules') ?? 10_000)
-const server = option('postgres')
+const schedules = count('schedules', 10_000)
 const [OWNERS, SPACING_MS, LEAD_MS, LOOK_MS, PATIENCE_MS] = [100, 300_000, 1_000, 100, 300_000]
 
-const print = (line: string) => process.stdout.write(`${line}\n`)
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-schedules-'))
-const postgres = server === undefined ? null : await createMigratedDatabase(server)
-const config = loadConfig({
-  dataDir: folder,
-  maxWorkflows: schedules,
-  tiers: { enterprise: { rpm: 1_000_000, tpm: 1_000_000_000 } },
-  ...(postgres ? { databaseUrl: postgres.url } : {}),
-})
-const log = createLog({ level: 'error', pretty: true, write: (line) => void process.stderr.write(line) })
 let aheadMs = 0
 const clock = { ...systemClock, now: () => systemClock.now() + aheadMs }
-const app = await openApp({ config, log, clock })
+const { app, close } = await openBench('schedules', { maxWorkflows: schedules }, clock)
 const { store, jobs } = app.container
 try {
   const owners = await Promise.all(Array.from({ length: OWNERS }, (_, n) => addOwner(app, n)))
@@ -47,21 +28,19 @@ try {
   aheadMs += dueAt - LEAD_MS - clock.now()
   await measure(dueAt)
 } finally {
-  await app.close()
-  await postgres?.drop()
-  rmSync(folder, { recursive: true, force: true })
+  await close()
 }
 process.exit(0)
 
 async function measure(dueAt: number): Promise<void> {
   const loop = jobs.start()
   const t = store.read.of(workflowRuns)
-  const count = () => store.read.$count(t, sql`${t.completed_at} is not null`)
+  const ended = () => store.read.$count(t, sql`${t.completed_at} is not null`)
   const cpu = process.cpuUsage()
   let madeCpu = 0
-  for (const until = performance.now() + PATIENCE_MS; (await count()) < schedules; ) {
+  for (const until = performance.now() + PATIENCE_MS; (await ended()) < schedules; ) {
     if (madeCpu === 0 && (await store.read.$count(t)) >= schedules) madeCpu = spent(cpu)
-    if (performance.now() > until) throw new Error(`only ${await count()} of ${schedules} ran`)
+    if (performance.now() > until) throw new Error(`only ${await ended()} of ${schedules} ran`)
     await Bun.sleep(LOOK_MS)
   }
   const all = spent(cpu)

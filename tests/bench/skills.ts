@@ -4,46 +4,34 @@
  * `bun run bench skills --skills=100000 [--postgres=postgres://…]`; without the address on SQLite. Ends with status 1
  * when a kind of page is above its limit at p99.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { SQL } from 'bun'
-import { loadConfig } from '../../src/app/config'
-import { type OpenApp, openApp } from '../../src/app/open'
-import { createLog } from '../../src/kernel/log'
+import type { OpenApp } from '../../src/app/open'
 import { skills } from '../../src/skills/table'
 import { skillRow } from '../skills/rows'
+import { percentile } from '../support/percentile'
 import { spentBy } from '../support/spent'
+import { addOwner } from '../webhooks/crowd'
+import { count, openBench, print } from './setup'
 import { createLottery, type Lottery } from './skills-words'
 
-const flag = (name: string) => process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
-const SKILLS = Number(flag('skills') ?? 100_000)
-const RUNS = Number(flag('runs') ?? 300)
+const SKILLS = count('skills', 100_000)
+const RUNS = count('runs', 300)
 const LIMIT_MS = 20
-const postgres = flag('postgres')
-
-const print = (line: string) => process.stdout.write(`${line}\n`)
-const log = createLog({ level: 'error', pretty: true, write: (line) => void process.stderr.write(line) })
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-skills-'))
-const database = postgres === undefined ? null : await ownDatabase(postgres)
 let slow = false
 
+const { app, place, close } = await openBench('skills', {
+  tiers: { enterprise: { rpm: 1_000_000_000, tpm: 1_000_000_000 } },
+})
 try {
-  const tiers = { enterprise: { rpm: 1_000_000_000, tpm: 1_000_000_000 } }
-  const config = loadConfig({ dataDir: folder, tiers, ...(database ? { databaseUrl: database.url } : {}) })
-  const app = await openApp({ config, log })
-  const key = await makeKey(app)
+  const { key } = await addOwner(app, 0)
   const lottery = createLottery(7)
   await seed(app, lottery)
-  await database?.analyze()
-  print(
-    `${SKILLS} skills on ${database ? 'Postgres' : 'SQLite'}, ${RUNS} pages of 50 a kind; limit ${LIMIT_MS} ms at p99`,
-  )
+  // As Postgres does by itself in a minute.
+  if (place.dialect === 'postgres') await analyze(place.url)
+  print(`${SKILLS} skills on ${app.store.dialect}, ${RUNS} pages of 50 a kind; limit ${LIMIT_MS} ms at p99`)
   for (const [kind, query] of kindsOf(lottery)) slow = (await measure(app, key, kind, query)) || slow
-  await app.close()
 } finally {
-  await database?.drop()
-  rmSync(folder, { recursive: true, force: true })
+  await close()
 }
 process.exit(slow ? 1 : 0)
 
@@ -85,18 +73,14 @@ async function measure(app: OpenApp, key: string, kind: string, query: (n: numbe
     if (reply.status !== 200) throw new Error(`${url}: ${reply.status} ${JSON.stringify(body)}`)
     found += body.skills.length
   }
-  const isSlow = at(times, 0.99) > LIMIT_MS
-  const figures = (list: number[]) => [0.5, 0.99, 1].map((share) => at(list, share).toFixed(1).padStart(6)).join(' ')
+  const isSlow = percentile(times, 0.99) > LIMIT_MS
+  const figures = (list: number[]) =>
+    [0.5, 0.99, 1].map((share) => percentile(list, share).toFixed(1).padStart(6)).join(' ')
   const shown = (found / (RUNS + 20)).toFixed(0).padStart(3)
   print(
     `${isSlow ? 'SLOW' : 'ok  '} ${kind.padEnd(30)} p50 p99 max ms ${figures(times)}   processor ${figures(ran)}   ${shown} a page`,
   )
   return isSlow
-}
-
-/** The nearest-rank percentile. */
-function at(list: number[], share: number): number {
-  return list.sort((a, b) => a - b)[Math.ceil(share * list.length) - 1]!
 }
 
 async function seed({ store }: OpenApp, { word, rare, draw }: Lottery): Promise<void> {
@@ -125,34 +109,8 @@ async function seed({ store }: OpenApp, { word, rare, draw }: Lottery): Promise<
   }
 }
 
-async function makeKey({ container: { store, orgs, keys } }: OpenApp): Promise<string> {
-  const call = {
-    caller: { type: 'operator', role: 'admin', name: 'bench', transport: 'local', reason: null },
-    requestId: 'req_bench',
-    route: 'BENCH /skills',
-    signal: new AbortController().signal,
-  } as const
-  return store.write(async (tx) => {
-    const user = await orgs.createUser(tx, { email: 'bench@localhost', name: 'Bench' })
-    const input = { name: 'bench', userId: user.id, orgId: null, tier: 'enterprise' } as const
-    return (await keys.createIn(tx, call, input)).key
-  })
-}
-
-/** A database of its own, dropped at the end; counted before it is asked, as Postgres does by itself in a minute. */
-async function ownDatabase(server: string) {
-  const name = `svc_bench_${process.pid}`
-  const run = async (url: string, statement: string) => {
-    const client = new SQL(url, { max: 1 })
-    await client.unsafe(statement)
-    await client.close()
-  }
-  await run(server, `CREATE DATABASE ${name}`)
-  const own = new URL(server)
-  own.pathname = `/${name}`
-  return {
-    url: own.href,
-    analyze: () => run(own.href, 'VACUUM ANALYZE skills'),
-    drop: () => run(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
-  }
+async function analyze(url: string): Promise<void> {
+  const client = new SQL(url, { max: 1 })
+  await client.unsafe('VACUUM ANALYZE skills')
+  await client.close()
 }

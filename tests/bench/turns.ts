@@ -1,9 +1,10 @@
+import { percentile } from '../support/percentile'
 import { spentBy } from '../support/spent'
 
 /** How long turns of the event loop were, in ms: by the clock, and what of it the thread was on the processor. */
 export type Turns = { byClock: number[]; ran: number[] }
 
-/** Looks at every turn until asked to stop, and answers those of a millisecond and more, shortest first. */
+/** Looks at every turn until asked to stop, and answers those of a millisecond and more. */
 export function watchTurns(): () => Turns {
   const seen: Turns = { byClock: [], ran: [] }
   let [at, ran] = [performance.now(), spentBy('thread-self').ranMs]
@@ -19,10 +20,9 @@ export function watchTurns(): () => Turns {
   setImmediate(turn)
   return () => {
     watching = false
-    return { byClock: seen.byClock.sort((a, b) => a - b), ran: seen.ran.sort((a, b) => a - b) }
+    return seen
   }
 }
 
-/** The nearest-rank percentile of what is in order, as text; 1 is the largest. */
-export const rankOf = (sorted: readonly number[], share: number): string =>
-  (sorted[Math.ceil(share * sorted.length) - 1] ?? 0).toFixed(0)
+/** The nearest-rank percentile, as text; 1 is the largest. */
+export const rankOf = (values: readonly number[], share: number): string => percentile(values, share).toFixed(0)

@@ -1,39 +1,41 @@
-import { readFileSync } from 'node:fs'
 import { startServerProcess } from '../support/server-process'
+import { processorMsOf, residentMb } from './processor'
+import { print } from './setup'
 import type { Person } from './usage'
 
 const DAY_MS = 86_400_000
 const STALL_MS = 5_000
+const MB = 1_048_576
 
-type Input = { dataDir: string; person: Person; rows: number; print(line: string): void }
+type Input = { dataDir: string; person: Person; rows: number }
 
 /**
  * Memory and processor time of a server of its own while it exports: to readers who take a tenth of the rows
  * and then all of them, to one who stops reading for a while, and to some who leave.
  */
-export async function benchExports({ dataDir, person, rows, print }: Input): Promise<void> {
+export async function benchExports({ dataDir, person, rows }: Input): Promise<void> {
   const server = await startServerProcess({ dataDir })
   const open = (format: string, days: number) => reading(`${server.url}/api/v1/usage/export`, person.key, format, days)
-  const memory = () => residentOf(server.pid)
+  const memory = () => residentMb(server.pid) * MB
   print(`a server that has just started: ${mb(memory())}`)
   for (const format of ['csv', 'json'])
     for (const days of [8, 90]) {
-      const [before, began, cpu] = [memory(), performance.now(), cpuOf(server.pid)]
+      const [before, began, cpu] = [memory(), performance.now(), processorMsOf(server.pid)]
       const { bytes, peak } = await drained(await open(format, days), memory)
       const about = days === 8 ? rows / 10 : rows
-      const [took, spent] = [(performance.now() - began) / 1_000, (cpuOf(server.pid) - cpu) / 1_000]
+      const [took, spent] = [(performance.now() - began) / 1_000, (processorMsOf(server.pid) - cpu) / 1_000]
       print(
         `export of ${about} rows as ${format}: ${mb(bytes)} in ${took.toFixed(1)} s (${spent.toFixed(1)} s of processor), ` +
           `memory of the server ${mb(before)} before, ${mb(peak)} at most, ${mb(memory())} after`,
       )
     }
-  const [before, cpu] = [memory(), cpuOf(server.pid)]
+  const [before, cpu] = [memory(), processorMsOf(server.pid)]
   const stalled = await Promise.all(Array.from({ length: 20 }, () => open('csv', 90)))
   for (const reader of stalled) await reader.read()
   await Bun.sleep(STALL_MS)
   print(
     `20 readers who stop after the first piece, for ${STALL_MS / 1_000} s: ${mb(memory() - before)} more, ` +
-      `${cpuOf(server.pid) - cpu} ms of processor`,
+      `${processorMsOf(server.pid) - cpu} ms of processor`,
   )
   await Promise.all(stalled.map((reader) => reader.cancel()))
   await server.stop()
@@ -54,16 +56,4 @@ async function drained(reader: ReadableStreamDefaultReader<Uint8Array>, memory: 
   return { bytes, peak }
 }
 
-const mb = (bytes: number) => `${Math.round(bytes / 1_048_576)} MB`
-
-function residentOf(pid: number): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
-  return Number(kilobytes) * 1_024
-}
-
-/** User and system time in ms: fields 14 and 15 in ticks of 10 ms, counted after the name in brackets. */
-function cpuOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
+const mb = (bytes: number) => `${Math.round(bytes / MB)} MB`

@@ -1,6 +1,6 @@
 import type { Config } from '../../src/app/config'
-import { openApp } from '../../src/app/open'
-import type { Log } from '../../src/kernel/log'
+import { percentile } from '../support/percentile'
+import { openQuietly, print } from './setup'
 import { rankOf, watchTurns } from './turns'
 import type { Person } from './usage'
 import { scanCalls } from './usage-rows'
@@ -9,13 +9,13 @@ const ASKS = 300
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-type Input = { config: Config; log: Log; path: string; person: Person; now: number; print(line: string): void }
+type Input = { config: Config; path: string; person: Person; now: number }
 type Report = { totals: Record<string, number>; cache: { hits: number }; errors: object }
 
 /** p50 and p99 of reports of each kind, and one of them against a scan of the calls. Throws when they differ. */
-export async function benchReports({ config, log, path, person, now, print }: Input): Promise<void> {
+export async function benchReports({ config, path, person, now }: Input): Promise<void> {
   const { owner, key, keyId } = person
-  const app = await openApp({ config, log })
+  const app = await openQuietly(config)
   const ask = async (query: string): Promise<Report> => {
     const headers = { authorization: `Bearer ${key}` }
     const response = await app.api.handle(new Request(`http://localhost/api/v1/usage?${query}`, { headers }))
@@ -58,8 +58,7 @@ async function timed(work: () => Promise<unknown>): Promise<string> {
   }
   const { ran } = stop()
   const { user, system } = process.cpuUsage(before)
-  times.sort((a, b) => a - b)
-  const rank = (share: number) => times[Math.ceil(share * ASKS) - 1]!.toFixed(1)
+  const rank = (share: number) => percentile(times, share).toFixed(1)
   const cpu = ((user + system) / 1_000 / ASKS).toFixed(1)
   return (
     `p50 ${rank(0.5)} ms, p99 ${rank(0.99)} ms (budget 200 ms), ${cpu} ms of processor each, ` +

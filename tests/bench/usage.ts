@@ -3,72 +3,49 @@
  * calls costs, and how much memory an export of 1,000,000 rows needs. `bun run bench usage --rows=10000000`;
  * with 10,000,000 rows some minutes and 5 GB of disk.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '../../src/app/config'
-import { openApp } from '../../src/app/open'
-import { createLog } from '../../src/kernel/log'
 import { createRollup } from '../../src/usage'
+import { addOwner } from '../webhooks/crowd'
+import { benchConfig, benchFolder, count, openQuietly, print } from './setup'
 import { rankOf, watchTurns } from './turns'
 import { benchExports } from './usage-exports'
 import { benchReports } from './usage-reports'
 import { seedCalls } from './usage-rows'
 
-const ROWS = Number(process.argv.find((word) => word.startsWith('--rows='))?.slice(7) ?? 10_000_000)
+const ROWS = count('rows', 10_000_000)
 const EXPORT_ROWS = Math.min(ROWS, 1_000_000)
 /** A running server is up to 2 s behind, at 2,000 calls a second: so many a report adds up itself. */
 const UNROLLED = 4_000
 const DAY_MS = 86_400_000
 
-const print = (line: string) => process.stdout.write(`${line}\n`)
-const log = createLog({ level: 'error', pretty: true, write: (line) => void process.stderr.write(line) })
-const folder = mkdtempSync(join(tmpdir(), 'svc-bench-usage-'))
+const folder = benchFolder('usage')
 const path = join(folder, 'svc.db')
-const config = loadConfig({ dataDir: folder, tiers: { enterprise: { rpm: 1_000_000, tpm: 1_000_000_000 } } })
+const config = benchConfig(folder)
 
-export type Person = { owner: `user:${string}`; key: string; keyId: string }
+export type Person = { owner: string; key: string; keyId: string }
 
-try {
-  const [big, other] = await people()
-  const now = Date.now()
-  const began = performance.now()
-  const keys = [big.keyId, ...Array.from({ length: 4 }, () => crypto.randomUUID())]
-  seedCalls({ path, owner: other.owner, keys: [other.keyId], rows: EXPORT_ROWS, from: now - 80 * DAY_MS, to: now })
-  seedCalls({ path, owner: big.owner, keys, rows: ROWS, from: now - 30 * DAY_MS, to: now })
-  print(`seeded ${ROWS + EXPORT_ROWS} calls in ${seconds(began)} s`)
-  await roll()
-  await benchReports({ config, log, path, person: big, now, print })
-  await benchExports({ dataDir: folder, person: other, rows: EXPORT_ROWS, print })
-} finally {
-  rmSync(folder, { recursive: true, force: true })
-}
+const [big, other] = await people()
+const now = Date.now()
+const began = performance.now()
+const keys = [big.keyId, ...Array.from({ length: 4 }, () => crypto.randomUUID())]
+seedCalls({ path, owner: other.owner, keys: [other.keyId], rows: EXPORT_ROWS, from: now - 80 * DAY_MS, to: now })
+seedCalls({ path, owner: big.owner, keys, rows: ROWS, from: now - 30 * DAY_MS, to: now })
+print(`seeded ${ROWS + EXPORT_ROWS} calls in ${seconds(began)} s`)
+await roll()
+await benchReports({ config, path, person: big, now })
+await benchExports({ dataDir: folder, person: other, rows: EXPORT_ROWS })
 process.exit(0)
 
 async function people(): Promise<[Person, Person]> {
-  const app = await openApp({ config, log })
-  const { store, orgs, keys } = app.container
-  const call = {
-    caller: { type: 'operator', role: 'admin', name: 'bench', transport: 'local', reason: null },
-    requestId: 'req_bench',
-    route: 'BENCH /usage',
-    signal: new AbortController().signal,
-  } as const
-  const person = (email: string) =>
-    store.write(async (tx) => {
-      const user = await orgs.createUser(tx, { email, name: 'Bench' })
-      const input = { name: 'bench', userId: user.id, orgId: null, tier: 'enterprise' } as const
-      const made = await keys.createIn(tx, call, input)
-      return { owner: `user:${user.id}` as const, key: made.key, keyId: made.id as string }
-    })
-  const made: [Person, Person] = [await person('big@localhost'), await person('other@localhost')]
+  const app = await openQuietly(config)
+  const made: [Person, Person] = [await addOwner(app, 0), await addOwner(app, 1)]
   await app.close()
   return made
 }
 
 /** All but the last of them, with the product's own batches. */
 async function roll(): Promise<void> {
-  const app = await openApp({ config, log })
+  const app = await openQuietly(config)
   const rollBatch = createRollup({ store: app.container.store })
   const [began, before, stop] = [performance.now(), process.cpuUsage(), watchTurns()]
   let rolled = 0

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { slowness } from '../support/effort'
 import { isLong } from '../support/long'
+import { percentile } from '../support/percentile'
 import { postgresUrl } from '../support/store'
-import { percentile, REPLAYS_A_CYCLE, runKills } from './run'
+import { REPLAYS_A_CYCLE, runKills } from './run'
 
 /** The long run sees every kind of kill; `prove kill` goes on for as long as one likes. */
 const CYCLES = isLong ? 10 : 5

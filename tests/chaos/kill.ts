@@ -5,7 +5,8 @@
  */
 import { parseArgs } from 'node:util'
 import { findPostgres } from '../run/postgres'
-import { percentile, REPLAYS_A_CYCLE, type Report, runKills } from './run'
+import { percentile } from '../support/percentile'
+import { REPLAYS_A_CYCLE, type Report, runKills } from './run'
 
 /**
  * The bound of docs/promises.md I33; the median is held to it, because one start in a hundred may meet a busy machine.

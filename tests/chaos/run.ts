@@ -84,9 +84,3 @@ export async function runKills({ cycles, seed, postgres = null, onCycle = () => 
 
 /** After the retries of the last cycle, between the commit of an answer and the answer. */
 const aimedAt = (random: Random) => `answer_kept_before_ack:${CLIENTS + random.between(5, 60)}`
-
-/** The value below which a share of all lies. */
-export function percentile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0
-}

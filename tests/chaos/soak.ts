@@ -8,13 +8,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { ownPostgres } from '../run/postgres'
+import { percentile } from '../support/percentile'
 import { seededRandom } from '../support/random'
 import { startRedis } from '../support/redis'
 import type { ServerProcess } from '../support/server-process'
 import { startUpstream } from '../support/upstream'
 import { CLIENTS } from './load'
 import { createRig } from './rig'
-import { percentile } from './run'
 
 const EVERY_MS = 5_000
 const WARM_SAMPLES = 60

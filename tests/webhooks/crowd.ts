@@ -41,7 +41,7 @@ export async function startReceivers() {
 }
 
 type Receivers = Awaited<ReturnType<typeof startReceivers>>
-type Owner = { owner: Hook['owner']; key: string; userId: string }
+type Owner = { owner: Hook['owner']; key: string; keyId: string; userId: string }
 
 /**
  * docs/promises.md I18: events are published for the webhooks of many owners, some of them dead with much waiting.
@@ -110,8 +110,8 @@ export async function addOwner(app: OpenApp, n: number): Promise<Owner> {
   return store.write(async (tx) => {
     const user = await orgs.createUser(tx, { email: `crowd${n}-${Date.now()}@localhost`, name: 'Crowd' })
     const input = { name: 'crowd', userId: user.id, orgId: null, tier: 'enterprise' } as const
-    const { key } = await keys.createIn(tx, call, input)
-    return { owner: `user:${user.id}` as const, userId: user.id, key }
+    const { key, id } = await keys.createIn(tx, call, input)
+    return { owner: `user:${user.id}` as const, userId: user.id, key, keyId: id as string }
   })
 }
 
