@@ -23,14 +23,6 @@ describe('signing up', () => {
     expect(rows).toMatchObject([{ action: 'auth.signup', entityType: 'user', userId: made.user.id }])
   })
 
-  test('is refused while it is closed', async () => {
-    const { auth } = createAuthWorld(store, 'closed')
-    expect(auth.signUp(visit(), { email: email(), password: PASSWORD })).rejects.toMatchObject({
-      code: 'forbidden',
-      message: expect.stringContaining('SVC_SIGNUP=open'),
-    })
-  })
-
   test('takes an address once, however it is written, and grants nothing the second time', async () => {
     const { auth, granted } = createAuthWorld(store)
     const address = email()

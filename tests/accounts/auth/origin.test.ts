@@ -1,34 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { assertOrigin, type BrowserHeaders } from '../../../src/accounts'
 import type { KeyCaller, SessionCaller } from '../../../src/kernel/caller'
-import { KeyId, SessionId, UserId } from '../../../src/kernel/ids'
-
-const key = (allowedOrigins: string[]): KeyCaller => ({
-  type: 'key',
-  userId: UserId.create(),
-  keyId: KeyId.create(),
-  secretHash: null,
-  orgId: null,
-  activeOrgId: null,
-  scopes: [],
-  tier: 'free',
-  rpmLimit: null,
-  tpmLimit: null,
-  dailyCapCents: null,
-  monthlyCapCents: null,
-  allowedOrigins,
-  hasBrandSoul: false,
-  chatParameters: 'by_base',
-  guardrailPolicyId: null,
-  bindings: '',
-})
-const session: SessionCaller = {
-  type: 'session',
-  userId: UserId.create(),
-  sessionId: SessionId.create(),
-  orgId: null,
-  activeOrgId: null,
-}
+import { keyCaller, sessionCaller } from '../../support/callers'
 
 const request = (headers: Partial<BrowserHeaders> = {}): BrowserHeaders => ({
   method: 'POST',
@@ -65,7 +38,7 @@ describe("a key's origins", () => {
     ['keep a page without an origin of its own out', ['https://a.example'], 'null', 'origin_not_allowed'],
   ]
   test.each(rows)('%s', (_claim, allowed, origin, verdict) => {
-    expect(admits(key(allowed), request({ origin, authorization: 'Bearer x' }))).toBe(verdict)
+    expect(admits(keyCaller({ allowedOrigins: allowed }), request({ origin, authorization: 'Bearer x' }))).toBe(verdict)
   })
 })
 
@@ -92,6 +65,6 @@ describe('a session cookie', () => {
     ],
   ]
   test.each(rows)('%s', (_claim, headers, verdict) => {
-    expect(admits(session, request(headers), 'https://www.example')).toBe(verdict)
+    expect(admits(sessionCaller(), request(headers), 'https://www.example')).toBe(verdict)
   })
 })

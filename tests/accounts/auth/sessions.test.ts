@@ -57,12 +57,6 @@ describe('a session', () => {
     expect(await world.actions(mine.user.id)).toEqual(['auth.signup', 'auth.logout'])
   })
 
-  test('is not something an API key can end', async () => {
-    const world = createAuthWorld(store)
-    const { call } = await world.withKey((await world.addUser()).id)
-    expect(world.auth.signOut(call)).rejects.toMatchObject({ code: 'invalid_session' })
-  })
-
   test('does not outlive its account', async () => {
     const world = createAuthWorld(store)
     const { user, session_token } = await world.join()

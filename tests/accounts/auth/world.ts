@@ -24,7 +24,7 @@ export const visit = (route = 'POST /auth/sessions', ip = '192.0.2.1'): VisitorC
 })
 
 /** The modules up to auth, and what was granted to new accounts. */
-export function createAuthWorld(store: Store, signup: 'open' | 'closed' = 'open') {
+export function createAuthWorld(store: Store) {
   const world = createWorld(store)
   const { audit, orgs, events, clock, lookup } = world
   const lastSeen = createLastSeenBuffer<SessionId>({ everyMs: 5 * 60_000, clock })
@@ -41,7 +41,7 @@ export function createAuthWorld(store: Store, signup: 'open' | 'closed' = 'open'
     entry: createSignInSteps({ audit, orgs, sessions, attempts }),
     clock,
     production: false,
-    signup,
+    signup: 'open',
     grantInitial: async (_tx, owner) => {
       granted.push(owner)
     },

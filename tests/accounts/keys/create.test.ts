@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { keySettings, mintSecret, recogniseSecret } from '../../../src/accounts'
-import { iso } from '../../../src/kernel/clock'
 import { resolveSettings } from '../../../src/kernel/config'
 import { crc32Base62, sha256Hex } from '../../../src/kernel/crypto'
-import { callOf, operatorCaller } from '../../support/callers'
 import { openTestStore } from '../../support/store'
 import { ALL_SCOPES, createWorld } from './world'
 
@@ -131,41 +129,6 @@ describe("an org's keys", () => {
     await keys.create(await session(ada.id), { org_id: acme.id })
     const rows = (await audit.list(store.read, `org:${acme.id}`, { limit: 10 })).items
     expect(rows.map((row) => row.action)).toEqual(['key.created', 'org.created'])
-  })
-})
-
-describe('an operator', () => {
-  test('makes keys of any tier, found by id, prefix or name', async () => {
-    const { keys, addUser, withKey } = createWorld(store)
-    const name = `deploy-${crypto.randomUUID()}`
-    const { key } = await withKey((await addUser()).id, { name, tier: 'enterprise', rpm_limit: 4_000 })
-    const operatorCall = callOf(operatorCaller())
-    for (const ref of [key.id, key.prefix, name]) {
-      expect(await keys.get(operatorCall, ref)).toMatchObject({ id: key.id, tier: 'enterprise' })
-    }
-    expect(await keys.update(operatorCall, key.prefix, { rpm_limit: 9 })).toMatchObject({ rpm_limit: 9 })
-    expect(keys.get(operatorCall, 'nobody')).rejects.toMatchObject({ code: 'not_found' })
-  })
-
-  test('is told when a name is not one key', async () => {
-    const { keys, clock, addUser, withKey } = createWorld(store)
-    const ada = await addUser()
-    const name = `twin-${crypto.randomUUID()}`
-    const [first] = [await withKey(ada.id, { name }), await withKey(ada.id, { name })]
-    const operatorCall = callOf(operatorCaller())
-    expect(keys.get(operatorCall, name)).rejects.toMatchObject({ code: 'validation_error' })
-    expect(await keys.revoke(operatorCall, first.key.id)).toMatchObject({
-      id: first.key.id,
-      status: 'revoked',
-      revoked_at: iso(clock.now()),
-    })
-    clock.advance(1_000)
-    expect(await keys.revoke(operatorCall, first.key.id)).toMatchObject({
-      id: first.key.id,
-      status: 'revoked',
-      revoked_at: iso(clock.now() - 1_000),
-    })
-    expect(await keys.get(operatorCall, name)).toMatchObject({ status: 'active' })
   })
 })
 

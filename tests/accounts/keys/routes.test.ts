@@ -87,6 +87,18 @@ refusals(
   ],
 )
 
+const unchanged = async () => expect((await narrow.send('GET', `keys/${narrow.keyId}`)).body.name).toBe('test')
+refusals(
+  'PUT /keys/{id} refuses, and changes nothing',
+  { world, as: narrow, request: `PUT keys/${narrow.keyId}`, body: { name: 'changed' }, also: unchanged },
+  [
+    ['a limit above the tier', { rpm_limit: 100_000_000 }, '"rpm_limit" is 100000000'],
+    ['a scope the caller lacks', { scopes: ['billing', 'connectors'] }, '', { status: 403, code: 'missing_scope' }],
+    ['an end that is over', { expires_at: '2020-01-01T00:00:00Z' }, 'not in the future'],
+    ['an origin that is none', { allowed_origins: ['app.example'] }, '"allowed_origins[0]" '],
+  ],
+)
+
 const rotating = await world.person()
 refusals(
   'POST /keys/{id}/rotate refuses (A19)',

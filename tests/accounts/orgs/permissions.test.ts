@@ -38,7 +38,12 @@ describe('every role and every permission, in the org', () => {
     for (const caller of callers) {
       const request = orgs.assertPermission(store.read, callOf(caller).caller, permission)
       if (may) expect(await request).toBeUndefined()
-      else expect(request).rejects.toMatchObject({ kind: 'forbidden', code: 'forbidden' })
+      else
+        expect(request).rejects.toMatchObject({
+          kind: 'forbidden',
+          code: 'forbidden',
+          message: expect.stringContaining(permission),
+        })
     }
     expect(await orgs.orgIdsWith(store.read, userId, permission)).toEqual(may ? [team.id] : [])
   })
