@@ -3,17 +3,19 @@ import { examine } from '../../src/skills/review'
 import { STARTERS } from '../../src/skills/starters'
 import { scanForInjection } from '../../src/text/injection'
 import { effortOf } from '../support/effort'
-import { ATTACKS } from './corpus/attacks'
-import { MORE_ATTACKS } from './corpus/attacks-more'
-import { BENIGN } from './corpus/benign'
-import { MORE_BENIGN } from './corpus/benign-more'
+import { textOf } from './corpus/disguises'
 import { manifest } from './support'
 
 /** Every third text was never looked at while the rules were made. */
 const heldApart = (texts: readonly string[]) => texts.filter((_, place) => place % 3 === 2)
 const forTuning = (texts: readonly string[]) => texts.filter((_, place) => place % 3 !== 2)
-const attacks = [...ATTACKS, ...MORE_ATTACKS]
-const benign = [...BENIGN, ...MORE_BENIGN]
+/** Texts that try to command an engine, and honest ones, many about the very words that attacks use. */
+const [attacks, benign] = (await Promise.all(
+  ['attacks', 'honest'].map(async (name) => {
+    const text = await Bun.file(new URL(`./corpus/injection-${name}.txt`, import.meta.url)).text()
+    return text.trimEnd().split('\n').map(textOf)
+  }),
+)) as [string[], string[]]
 const isAttack = (text: string) => scanForInjection(text).some(({ severity }) => severity === 'block')
 const share = (texts: readonly string[]) => texts.filter(isAttack).length / texts.length
 
@@ -47,18 +49,18 @@ describe('the scan for prompt injection', () => {
   })
 
   test.each([
-    ['systemPromptExtension', { systemPromptExtension: ATTACKS[0] }],
-    ['tools[0].description', { tools: [{ name: 'note', description: ATTACKS[0] }] }],
+    ['systemPromptExtension', { systemPromptExtension: attacks[0] }],
+    ['tools[0].description', { tools: [{ name: 'note', description: attacks[0] }] }],
     ['tools[0].name', { tools: [{ name: 'ignore_previous_instructions', description: 'x' }] }],
     [
       'tools[0].inputSchema',
-      { tools: [{ name: 'note', description: 'x', inputSchema: { type: 'object', description: ATTACKS[0] } }] },
+      { tools: [{ name: 'note', description: 'x', inputSchema: { type: 'object', description: attacks[0] } }] },
     ],
-    ['knowledgeFiles["a.md"]', { knowledge: ['a.md'], knowledgeFiles: { 'a.md': ATTACKS[0] } }],
-    ['readme', { readme: ATTACKS[0] }],
+    ['knowledgeFiles["a.md"]', { knowledge: ['a.md'], knowledgeFiles: { 'a.md': attacks[0] } }],
+    ['readme', { readme: attacks[0] }],
     ['keywords', { keywords: ['ignore', 'previous', 'instructions'] }],
-    ['description', { description: ATTACKS[0] }],
-    ['hooks.onInstall', { hooks: { onInstall: ATTACKS[0] } }],
+    ['description', { description: attacks[0] }],
+    ['hooks.onInstall', { hooks: { onInstall: attacks[0] } }],
   ])('looks into %s of a manifest', (path, members) => {
     const { checks, evidence } = examine(manifest(members))
     expect(checks.injection_scan).toStartWith('fail: ')

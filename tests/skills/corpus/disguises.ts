@@ -21,3 +21,18 @@ export const leet = (text: string): string => text.replace(/[aeiost]/g, (char) =
 
 const GLYPHS: Record<string, string> = { a: 'а', e: 'е', o: 'о', p: 'р', c: 'с', i: 'і' }
 export const homoglyphs = (text: string): string => text.replace(/[aeopci]/g, (char) => GLYPHS[char]!)
+
+const WAYS = { base64, hex, percent, backwards, spaced, zeroWidth, tags, lettered, rot13, leet, homoglyphs }
+const DISGUISED = new RegExp(`\\{(${Object.keys(WAYS).join('|')}):([^{}]*)\\}`, 'g')
+
+/** A line of a corpus: `{hex:text}` is the text in that disguise, `\n` and `\u0001` are the characters. */
+export function textOf(line: string): string {
+  const text = line
+    .replaceAll('\\n', '\n')
+    .replace(/\\u([0-9a-f]{4})/g, (_, code) => String.fromCharCode(parseInt(code, 16)))
+  const disguise = (part: string): string => {
+    const next = part.replace(DISGUISED, (_, way: keyof typeof WAYS, inner: string) => WAYS[way](inner))
+    return next === part ? part : disguise(next)
+  }
+  return disguise(text)
+}
