@@ -152,6 +152,14 @@ async function withClient<T>(
     },
   })
   const options = { signal: limits.signal, timeout: TIMEOUT_MS }
+  // Runs before the library's own handler, which refuses a server that does not state its name, version or abilities.
+  transport.onmessage = (message) => {
+    const result = 'result' in message ? (message.result as Wire) : {}
+    if (!('protocolVersion' in result)) return
+    const { name, version } = objectOf(result.serverInfo)
+    result.serverInfo = { name: String(name ?? ''), version: String(version ?? '') }
+    result.capabilities = {}
+  }
   try {
     await client.connect(transport as never, options)
     return await work(client, options)

@@ -100,6 +100,20 @@ describe('MCP servers as they are', () => {
     expect(await resultOf({ reply })).toBe('row B')
   })
 
+  test.each([
+    ['no version', { serverInfo: { name: 'own' } }],
+    ['a number as its version', { serverInfo: { name: 'own', version: 2 } }],
+    ['nothing of itself', { serverInfo: undefined }],
+    ['null for its abilities', { capabilities: null }],
+    ['its abilities as a list', { capabilities: { tools: [] } }],
+  ])('a server that states %s is used', async (_, odd) => {
+    const reply: Odd['reply'] = ({ id, method }) =>
+      method === 'initialize'
+        ? Response.json({ jsonrpc: '2.0', id, result: { ...RESULTS[method], ...odd } })
+        : undefined
+    expect(await resultOf({ reply })).toBe('row B')
+  })
+
   test.each([200, 400, 500])('the engine reads why a call failed, with status %i', async (status) => {
     const error = { code: -32602, message: 'title is required' }
     const reply: Odd['reply'] = ({ id, method }) =>
