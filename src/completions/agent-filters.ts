@@ -1,3 +1,5 @@
+import type { JsonSchema, RunRequest } from '../engines'
+
 const FENCES: ReadonlySet<string> = new Set(['```', '~~~'])
 
 /** A line that opens a fence, with its language. The JSON may begin on the same line. */
@@ -52,8 +54,8 @@ export function createStopFilter(stops: readonly string[]) {
  * words around it, and corrected as by `createJsonRepair`. Gives the same result for an answer in one piece and in many.
  * `isWhole`: the engine ended it itself, so brackets that it left open are closed.
  */
-export function jsonAnswer(answer: string, isWhole = true): string {
-  const filter = createJsonFilter()
+export function jsonAnswer(answer: string, isWhole = true, json: RunRequest['json'] = true): string {
+  const filter = createJsonFilter(json)
   return filter.add(answer) + filter.end(isWhole)
 }
 
@@ -66,14 +68,37 @@ function isJson(text: string): boolean {
   }
 }
 
+/** An object in the first member of another: the names of that member, and of the first one within. */
+const WRAPPED = /^\s*\{\s*"([^"\\]{1,60})"\s*:\s*\{\s*"([^"\\]{1,60})"/
+
+/** A beginning of JSON that shows whether it is such an object. */
+const DECIDED = /^\s*(?:[^\s{]|\{\s*(?:[^\s"]|"[^"]{0,60}"\s*:\s*(?:[^\s{]|\{\s*(?:[^\s"]|"[^"]{0,60}"))))/
+const MAX_HEAD_CHARS = 200
+
 /**
  * Takes a text in pieces. Passes on the JSON in the first fence. Without a fence, passes on the object or list at the
- * beginning or among the words, or else the whole text.
+ * beginning or among the words, or else the whole text. Drops an object around it that the schema does not have.
  */
-export function createJsonFilter() {
+export function createJsonFilter(json: RunRequest['json'] = true) {
   let state: 'opening' | 'prose' | 'fenced' | 'closed' | 'plain' = 'opening'
   let waiting = ''
   const repair = createJsonRepair()
+  const members = json && json !== true ? (json.schema.properties as Record<string, JsonSchema>) : undefined
+  /** The beginning of the JSON until it shows what it is; null from then on. */
+  let head: string | null = members ? '' : null
+
+  /** Leaves out the name of an object around the answer, such as `{"response": …`. The repair ends with the object. */
+  function unwrapped(text: string, isAll = false): string {
+    if (head === null) return text
+    head += text
+    if (!isAll && head.length < MAX_HEAD_CHARS && !DECIDED.test(head)) return ''
+    const [opened = '', outer = '', inner = ''] = WRAPPED.exec(head) ?? []
+    const [known, isMember] = [members?.[outer], Boolean(members?.[inner])]
+    const isWrapped = isMember && (!known || (known.type !== undefined && !String(known.type).includes('object')))
+    const rest = isWrapped ? head.slice(opened.lastIndexOf('{')) : head
+    head = null
+    return rest
+  }
 
   function open(): string {
     // Some engines put the JSON into a JSON string.
@@ -90,7 +115,7 @@ export function createJsonFilter() {
 
   /** The corrected text up to the end of the object or list. Drops the engine's words behind it. */
   function whole(text: string): string {
-    const given = repair.add(text)
+    const given = repair.add(unwrapped(text))
     if (repair.isOver()) state = 'closed'
     return given
   }
@@ -137,8 +162,10 @@ export function createJsonFilter() {
     end(isWhole = true): string {
       const rest = waiting
       waiting = ''
-      if (state === 'prose') return jsonIn(rest) ?? rest
-      return whole(state === 'fenced' && FENCES.has(rest.trim()) ? '' : rest) + repair.end(isWhole)
+      const found = state === 'prose' ? jsonIn(rest) : null
+      if (state === 'prose') return found === null ? rest : repair.add(unwrapped(found, true))
+      const last = state === 'fenced' && FENCES.has(rest.trim()) ? '' : rest
+      return whole(last) + repair.add(unwrapped('', true)) + repair.end(isWhole)
     },
   }
 }

@@ -59,6 +59,33 @@ describe('an answer where JSON was asked for', () => {
   })
 })
 
+describe('an object around the answer', () => {
+  const json = {
+    schema: { type: 'object', properties: { row: {}, place: { type: 'object' }, floor: { type: 'integer' } } },
+  }
+
+  test.each([
+    ['of any name', '{"response": {"row": "D"}}', '{"row": "D"}'],
+    ['in a fence', '```json\n{\n "data": {\n  "row": "D"\n }\n}\n```', '{\n  "row": "D"\n }'],
+    ['behind words', 'So: {"shelf_place": {"row": "D"}} it is', '{"row": "D"}'],
+    ['with members behind', '{"answer": {"row": "D"}, "note": "x"}', '{"row": "D"}'],
+    ['named like a number of the schema', '{"floor": {"row": "D"}}', '{"row": "D"}'],
+    ['that the schema has', '{"place": {"row": "D"}}', '{"place": {"row": "D"}}'],
+    ['of which the schema knows nothing', '{"x": {"y": 1}}', '{"x": {"y": 1}}'],
+    ['that is empty', '{"x": {}}', '{"x": {}}'],
+    ['that is no object', '{"row": "D", "place": null}', '{"row": "D", "place": null}'],
+    ['that is a list', '[{"row": "D"}]', '[{"row": "D"}]'],
+  ])('%s', (_, text, wanted) => {
+    expect(jsonAnswer(text, true, json)).toBe(wanted)
+    for (const size of [1, 2, 7]) {
+      const filter = createJsonFilter(json)
+      let given = ''
+      for (let at = 0; at < text.length; at += size) given += filter.add(text.slice(at, at + size))
+      expect({ size, given: given + filter.end() }).toEqual({ size, given: wanted })
+    }
+  })
+})
+
 describe('JSON as models write it', () => {
   test.each([
     ['commas behind the last value (deer-flow#2368, mem0#5623)', '{"a":[1,2,],"b":"x,}",}', '{"a":[1,2],"b":"x,}"}'],
