@@ -9,6 +9,7 @@ import {
   type RunRequest,
   type TokenLogprob,
   type ToolCall,
+  toolNamed,
   type WholeAnswer,
 } from '../engines'
 import type { Clock } from '../kernel/clock'
@@ -105,7 +106,7 @@ function turnOfAnswer(answer: WholeAnswer, request: RunRequest): Turn {
     engineId,
     free,
     fallbackUsed,
-    text: storable(request.json ? jsonAnswer(heard, finish === 'stop' && hit === null) : heard),
+    text: storable(request.json ? jsonAnswer(heard, finish === 'stop' && hit === null, request.json) : heard),
     reasoning,
     refusal,
     toolCalls: calls.length ? calls.map((call) => ownCall(call, request, newCallId(request.mode))) : calls,
@@ -138,7 +139,7 @@ async function streamed(
 ): Promise<Turn> {
   const startedAt = clock.monotonic()
   const pairs = createPairKeeper()
-  const fence = request.json ? createJsonFilter() : null
+  const fence = request.json ? createJsonFilter(request.json) : null
   const stop = request.sampling?.stop?.length ? createStopFilter(request.sampling.stop) : null
   const toolCalls: ToolCall[] = []
   const ids: string[] = []
@@ -184,7 +185,7 @@ async function streamed(
         refusal += part.text
         return part.text ? emit(part) : undefined
       case 'call-delta': {
-        const name = toolNamed(part.name, request) ?? part.name
+        const name = toolNamed(part.name, request.tools) ?? part.name
         if (!mayCall(offered, name, part.place)) return
         return emit({ type: 'call', id: idAt(part.place), name, arguments: part.arguments })
       }
@@ -303,36 +304,10 @@ function isJsonObject(text: string): boolean {
 /** A call under our id, because upstream ids may repeat and would reveal the upstream. */
 const ownCall = ({ name, arguments: args, extra }: ToolCall, request: RunRequest, id: string): ToolCall => ({
   id,
-  name: toolNamed(name, request) ?? name,
+  name: toolNamed(name, request.tools) ?? name,
   arguments: args,
   ...(extra ? { extra } : {}),
 })
-
-/** Signs and words that engines put before the name of a tool, such as `functions.` or `mcp__library__`. */
-const BEFORE_NAME = /^.*(?:[./:=\s$]|__)|^(?:functions?|tools?|proxy|mcp|default_api|api)[_-]/is
-
-/** Control words of a chat template that ended up in a name: `find<|channel|>commentary`. */
-const OF_TEMPLATE = /<\|[^|<>]{0,40}\|>(?:commentary|analysis|final|json)?/g
-
-/** A name in lower case, without signs. */
-const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
-
-/**
- * The tool that a name refers to. Engines add blanks, signs and namespaces, and change the case. Null if no tool fits.
- */
-function toolNamed(name: string, { tools = [] }: RunRequest): string | null {
-  const has = (wanted: string) => tools.some((tool) => tool.name === wanted)
-  if (has(name)) return name
-  const shown = name.slice(0, MAX_NAME_CHARS).replace(OF_TEMPLATE, ' ').trim().replace(/:\d+$/, '')
-  const last = shown.replace(BEFORE_NAME, '')
-  const exact = [shown, last].find(has)
-  if (exact) return exact
-  const alike = tools.filter((tool) => [shown, last].some((one) => bare(one) === bare(tool.name)))
-  return alike.length === 1 && bare(last) ? alike[0]!.name : null
-}
-
-/** Tool names have at most 64 characters. */
-const MAX_NAME_CHARS = 200
 
 /** True if the choice requires a call. */
 export const demands = (offered: OfferedTools | null): boolean =>

@@ -23,6 +23,7 @@ export {
   UPSTREAM_SETTINGS,
   type UpstreamConfig,
 } from './config'
+export { toolNamed } from './drivers/compat-calls'
 export type { Transcription } from './engine'
 export {
   type AnswerSchema,

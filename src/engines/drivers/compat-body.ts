@@ -204,6 +204,7 @@ export function createEventSplitter(
       if (/^event: ?error\b/.test(text)) fails = true
       // One server names the field itself so.
       else if (text.startsWith('error:')) report(text.slice('error:'.length))
+      else if (/^\s+data:/.test(text)) takeLine(text.trimStart())
       return
     }
     // Some servers add the prefix twice.

@@ -1,5 +1,14 @@
-import { type CallDelta, EngineFailure, type ToolCall } from '../engine'
-import { argumentsOf, parsed, withoutMarks } from './compat-body'
+import {
+  type CallDelta,
+  type EngineAnswer,
+  EngineFailure,
+  type EnginePart,
+  type EngineRequest,
+  type EngineTool,
+  type Sink,
+  type ToolCall,
+} from '../engine'
+import { argumentsOf, finishWith, parsed, withoutMarks } from './compat-body'
 
 /** A call, or a piece of one. The upstream needs its other members back on the next turn. */
 export type WireCall = {
@@ -111,3 +120,247 @@ function begins(id: string | null | undefined, name: string | null | undefined, 
 }
 
 const isWhole = (text: string): boolean => text.trimEnd().endsWith('}') && parsed(text) !== undefined
+
+/** What begins a call that is written into the text, and what ends it. Some only end with the answer. */
+const WRITTEN: readonly (readonly [string, string | null])[] = [
+  ['<tool_call>', '</tool_call>'],
+  ['<tool_calls>', '</tool_calls>'],
+  ['<function_call>', '</function_call>'],
+  ['<function_calls>', '</function_calls>'],
+  ['<minimax:tool_call>', '</minimax:tool_call>'],
+  ['<function=', '</function>'],
+  ['<invoke name=', '</invoke>'],
+  ['<\uff5cDSML\uff5cfunction_calls>', '</\uff5cDSML\uff5cfunction_calls>'],
+  ['<\uff5ctool\u2581calls\u2581begin\uff5c>', '<\uff5ctool\u2581calls\u2581end\uff5c>'],
+  ['<\uff5ctool\u2581call\u2581begin\uff5c>', '<\uff5ctool\u2581call\u2581end\uff5c>'],
+  ['<|tool_calls_section_begin|>', '<|tool_calls_section_end|>'],
+  ['<|tool_call_start|>', '<|tool_call_end|>'],
+  ['<|START_ACTION|>', '<|END_ACTION|>'],
+  ['<|channel|>commentary to=', '<|call|>'],
+  ['<|tool_call|>', null],
+  ['<|python_tag|>', null],
+  ['[TOOL_CALLS]', null],
+  ['functools[', null],
+]
+const LONGEST = Math.max(...WRITTEN.map(([begin]) => begin.length))
+
+/** The beginning of an answer that is one call as bare JSON, and what may still become one. */
+const BARE = /^\s*(?:\[\s*)?\{\s*"(?:name|type|function)"\s*:/
+const PERHAPS_BARE = /^\s*(?:\[\s*)?(?:\{\s*(?:"[a-z]{0,8}"?\s*)?)?$/
+
+/**
+ * A sink that finds calls which an engine writes into its text, in the format of its chat template, and gives them as
+ * calls. Servers without a parser for a model leave them there. Text of which no offered tool can be called is passed
+ * on unchanged, and so is anything in a code fence, where an answer shows a call.
+ */
+export function readWrittenCalls({ tools = [], toolChoice, json }: EngineRequest, sink: Sink): Sink {
+  if (!tools.length || toolChoice === 'none') return sink
+  let shown = ''
+  let waiting = ''
+  let isHeld = false
+  let hasCalls = false
+  const calls: ToolCall[] = []
+
+  /** What may be shown at once. Buffers the rest: blanks, what may begin a call, and everything behind its beginning. */
+  function add(piece: string): string {
+    waiting += piece
+    if (isHeld) return ''
+    isHeld = !json && shown === '' && BARE.test(waiting)
+    if (isHeld || (!json && shown === '' && PERHAPS_BARE.test(waiting))) return ''
+    const found = beginOf(waiting)
+    isHeld = found !== null
+    let length = found?.from ?? Math.max(0, waiting.length - LONGEST)
+    const mayBegin = (from: number) => WRITTEN.some(([begin]) => begin.startsWith(waiting.slice(from)))
+    while (!found && length < waiting.length && !mayBegin(length)) length += 1
+    const given = waiting.slice(0, length).trimEnd()
+    waiting = waiting.slice(given.length)
+    shown += given
+    return given
+  }
+
+  /** The text in the buffer. Keeps its calls. */
+  function rest(): string {
+    let left = waiting
+    waiting = ''
+    isHeld = false
+    const alone = shown === '' && !json && BARE.test(left) ? callsInJson(parsed(left), '', tools) : []
+    if (alone.length) left = ''
+    calls.push(...alone)
+    let text = ''
+    for (let found = beginOf(left); found; found = beginOf(left)) {
+      const { from, begin, end } = found
+      const to = end === null ? -1 : left.indexOf(end, from + begin.length)
+      const next = to < 0 ? left.length : to + end!.length
+      const before = left.slice(0, from)
+      const isFenced = (shown + text + before).split('```').length % 2 === 0
+      const inner = isFenced ? [] : callsInBlock(left.slice(from, to < 0 ? undefined : to), tools)
+      calls.push(...inner)
+      text += inner.length ? before : left.slice(0, next)
+      left = left.slice(next)
+    }
+    return calls.length ? withoutMarks(text + left).trimEnd() : text + left
+  }
+
+  /** The calls found, unless the answer has its calls where they belong. */
+  const release = (): ToolCall[] => (hasCalls ? [] : calls.map((call, place) => ({ ...call, id: `call_${place}` })))
+
+  return {
+    streams: sink.streams,
+    take(part) {
+      if (part.type === 'reasoning' || ('logprobs' in part && part.logprobs)) return sink.take(part)
+      if (part.type === 'text') {
+        const text = add(part.text)
+        return text ? sink.take({ type: 'text', text }) : undefined
+      }
+      hasCalls ||= part.type === 'tool-call' || part.type === 'call-delta'
+      const text = rest()
+      let behind = text ? sink.take({ type: 'text', text }) : undefined
+      const give = (one: EnginePart) => {
+        behind = behind ? behind.then(() => sink.take(one)) : sink.take(one)
+      }
+      const written = part.type === 'finish' ? release() : []
+      for (const call of written) give({ type: 'tool-call', ...call })
+      give(part.type === 'finish' && written.length ? { ...part, reason: finishWith(part.reason, written) } : part)
+      return behind
+    },
+    ...(sink.whole && {
+      whole(answer: EngineAnswer) {
+        hasCalls = answer.toolCalls.length > 0
+        const text = add(answer.text) + rest()
+        const toolCalls = release()
+        const changed = { text, toolCalls, finish: finishWith(answer.finish, toolCalls) }
+        sink.whole!(toolCalls.length ? { ...answer, ...changed } : answer)
+      },
+    }),
+  }
+}
+
+/** Where the first written call begins, with its signs. */
+function beginOf(text: string): { from: number; begin: string; end: string | null } | null {
+  return WRITTEN.reduce<ReturnType<typeof beginOf>>((first, [begin, end]) => {
+    const from = text.indexOf(begin)
+    return from < 0 || (first && first.from < from) ? first : { from, begin, end }
+  }, null)
+}
+
+type Tools = readonly EngineTool[]
+
+/** The calls in one block of a chat template: in tags, in JSON, or as Python writes them. */
+function callsInBlock(block: string, tools: Tools): ToolCall[] {
+  const tagged = block.split(/<(?:\uff5cDSML\uff5c)?(?:function=|invoke name=)"?/).slice(1)
+  if (tagged.length) return tagged.flatMap((one) => callInTags(one, XML, tools))
+  const [, named = ''] = block.split('<tool_call>')
+  if (named.includes('<arg_key>')) return callInTags(named, GLM, tools)
+  const calls: ToolCall[] = []
+  let from = 0
+  for (const { at, end, value } of objectsIn(block)) {
+    calls.push(...callsInJson(value, block.slice(from, at), tools))
+    from = end
+  }
+  return calls.length ? calls : callsInPython(block, tools)
+}
+
+/** What begins a parameter, its value, and what ends the value. */
+type Tags = readonly [RegExp | string, string, RegExp | string]
+const XML: Tags = [/<(?:\uff5cDSML\uff5c)?parameter(?:=| name=)"?/, '>', /<\/(?:\uff5cDSML\uff5c)?parameter>/]
+const GLM: Tags = ['<arg_key>', '<arg_value>', '</arg_value>']
+
+/** `name>`, then each parameter with its name and its value in tags, or all in a JSON object. */
+function callInTags(text: string, [begin, opened, end]: Tags, tools: Tools): ToolCall[] {
+  const [head = '', ...parameters] = text.split(begin)
+  const called = /^[^"'<>\s]{1,200}/.exec(head.trimStart())?.[0] ?? ''
+  const tool = tools.find(({ name }) => name === toolNamed(called, tools))
+  if (!tool) return []
+  const inner = head.slice(head.indexOf('>') + 1).split('</')[0]!
+  const whole = parameters.length ? {} : (parsed(inner.trim() || '{}') ?? {})
+  const args = whole as Record<string, unknown>
+  for (const parameter of parameters) {
+    const key = /^[^"'<>\s]{1,200}/.exec(parameter)?.[0] ?? ''
+    const [value = ''] = parameter.slice(parameter.indexOf(opened) + opened.length).split(end)
+    args[key] = typed(value.replace(/^\n/, '').replace(/\n$/, ''), key, tool)
+  }
+  return [{ id: '', name: tool.name, arguments: JSON.stringify(args) }]
+}
+
+/** A value that was written without quotes, in the type that the tool's schema gives it. */
+function typed(value: string, key: string, { parameters }: EngineTool): unknown {
+  const { type } = (parameters.properties as Record<string, { type?: unknown }> | undefined)?.[key] ?? {}
+  if (type === 'string') return value
+  const found = parsed(PYTHON.get(value.trim()) ?? value)
+  return found === undefined ? value : found
+}
+
+/** Words of Python. */
+const PYTHON = new Map([
+  ['None', 'null'],
+  ['True', 'true'],
+  ['False', 'false'],
+])
+
+/** The JSON objects in a text, with their places. A bracket that is missing at the end is added. */
+function objectsIn(text: string): { at: number; end: number; value: unknown }[] {
+  const found: { at: number; end: number; value: unknown }[] = []
+  let [depth, at, isText] = [0, 0, false]
+  for (let place = 0; place < text.length; place++) {
+    const sign = text[place]
+    if (depth && sign === '"') isText = !isText
+    else if (isText && sign === '\\') place += 1
+    else if (!isText && sign === '{' && depth++ === 0) at = place
+    else if (!isText && sign === '}' && depth && --depth === 0)
+      found.push({ at, end: place + 1, value: parsed(text.slice(at, place + 1)) })
+  }
+  if (depth === 1 && !isText) found.push({ at, end: text.length, value: parsed(`${withoutMarks(text.slice(at))}}`) })
+  return found
+}
+
+/** The calls in a JSON value, or the call of the tool named `before` it whose arguments it is. */
+function callsInJson(value: unknown, before: string, tools: Tools): ToolCall[] {
+  if (Array.isArray(value)) return value.flatMap((one) => callsInJson(one, '', tools))
+  if (typeof value !== 'object' || value === null || 'description' in value) return []
+  const call = value as Record<string, unknown>
+  const inner = call.tool_calls ?? call.function
+  if (typeof inner === 'object') return callsInJson(inner, '', tools)
+  const stated = call.name ?? call.tool_name ?? inner
+  const name = typeof stated === 'string' ? toolNamed(stated, tools) : null
+  const args = call.arguments ?? call.parameters ?? call.args ?? {}
+  if (name) return [{ id: '', name, arguments: typeof args === 'string' ? args : JSON.stringify(args) }]
+  const last = before.match(/[\w.:-]{1,200}/g)?.findLast((word) => toolNamed(word, tools))
+  return last ? [{ id: '', name: toolNamed(last, tools)!, arguments: JSON.stringify(value) }] : []
+}
+
+/** `name(key="value", other=3)`, perhaps several in a list. */
+function callsInPython(text: string, tools: Tools): ToolCall[] {
+  return [...text.matchAll(/(?<![\w.])([\w.]{1,200})\(([^()]*)\)/g)].flatMap(([, called = '', inner = '']) => {
+    const tool = tools.find(({ name }) => name === toolNamed(called.replace(/\.call$/, ''), tools))
+    if (!tool) return []
+    const pairs = inner.matchAll(/(?<!\w)(\w{1,200})\s?=\s?(?:"([^"]*)"|'([^']*)'|([^,"']*))/g)
+    const args = Array.from(pairs, ([, key, one, other, bare = '']) => [key, one ?? other ?? typed(bare, key!, tool)])
+    return [{ id: '', name: tool.name, arguments: JSON.stringify(Object.fromEntries(args)) }]
+  })
+}
+
+/** Signs and words that engines put before the name of a tool, such as `functions.` or `mcp__library__`. */
+const BEFORE_NAME = /^.*(?:[./:=\s$]|__)|^(?:functions?|tools?|proxy|mcp|default_api|api)[_-]/is
+
+/** Control words of a chat template that ended up in a name: `find<|channel|>commentary`. */
+const OF_TEMPLATE = /<\|[^|<>]{0,40}\|>(?:commentary|analysis|final|json)?/g
+
+/** A name in lower case, without signs. */
+const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+
+/**
+ * The tool that a name refers to. Engines add blanks, signs and namespaces, and change the case. Null if no tool fits.
+ */
+export function toolNamed(name: string, tools: Tools = []): string | null {
+  const has = (wanted: string) => tools.some((tool) => tool.name === wanted)
+  if (has(name)) return name
+  const shown = name.slice(0, MAX_NAME_CHARS).replace(OF_TEMPLATE, ' ').trim().replace(/:\d+$/, '')
+  const last = shown.replace(BEFORE_NAME, '')
+  const exact = [shown, last].find(has)
+  if (exact) return exact
+  const alike = tools.filter((tool) => [shown, last].some((one) => bare(one) === bare(tool.name)))
+  return alike.length === 1 && bare(last) ? alike[0]!.name : null
+}
+
+/** Tool names have at most 64 characters. */
+const MAX_NAME_CHARS = 200

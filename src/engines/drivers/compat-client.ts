@@ -33,6 +33,7 @@ import {
   readBytes,
   readText,
 } from './compat-body'
+import { readWrittenCalls } from './compat-calls'
 import { createCompatEmbeddings, type EmbeddingOptions } from './compat-embeddings'
 import { createStreamReader, type ExplainError, readAnswer, readEvents } from './compat-from-wire'
 import {
@@ -115,7 +116,8 @@ export function createCompatDriver(options: CompatOptions): Driver {
       askModels({ url: urlOf(options, '/models'), headers: own, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
   }
 
-  async function ask(request: EngineRequest, sink: Sink): Promise<void> {
+  async function ask(request: EngineRequest, given: Sink): Promise<void> {
+    const sink = readWrittenCalls(request, given)
     const timeout = startTimeout(request.signal, limits(sink.streams ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS))
     try {
       const response = await trustedFetch(endpoint, {

@@ -98,12 +98,16 @@ export function createStreamReader(explain: ExplainError) {
   let fingerprint: string | undefined
   let isCounted = false
   let any = false
+  let hasDeltas = false
 
   function takeEvent({ line, value }: WireEvent): void {
     const wire = readEvent(value)
     if (!wire) return
     const choice = firstOf(wire)
-    const message = choice && (choice.delta ?? messageIn(choice))
+    const stated = choice && messageIn(choice)
+    // After deltas, a message repeats the whole answer, so only its calls are read.
+    const message = choice?.delta ?? (stated && hasDeltas ? { tool_calls: stated.tool_calls } : stated)
+    hasDeltas ||= Boolean(choice?.delta && hasContent(choice.delta))
     any = true
     if (typeof wire.system_fingerprint === 'string') fingerprint = wire.system_fingerprint
     const likely = choice ? logprobsOf(choice) : []
