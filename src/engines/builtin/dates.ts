@@ -118,11 +118,11 @@ const LANGUAGES = [
 ]
 
 function inLanguage(text: string, now: number): string | null {
-  const asked = text.toLowerCase().replaceAll('\u2019', "'").replace(/[¿?!]/g, '').trim().replace(/\.$/, '')
+  const question = text.toLowerCase().replaceAll('\u2019', "'").replace(/[¿?!]/g, '').trim().replace(/\.$/, '')
   for (const { locale, today, time, weekday, until, christmas, says } of LANGUAGES) {
     const [ofToday, ofTime, ofWeekday, ofUntil, ofSince] = says
-    const about = weekday.exec(asked) ?? until.exec(asked)
-    const isNow = today.test(asked) || time.test(asked)
+    const about = weekday.exec(question) ?? until.exec(question)
+    const isNow = today.test(question) || time.test(question)
     if (!isNow && !about) continue
     const date = isNow ? now : about![1] === christmas ? nextYearly('12-25', now) : readDateIn(locale, about![1]!, now)
     if (date === null) return null
@@ -130,8 +130,8 @@ function inLanguage(text: string, now: number): string | null {
       new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options }).format(date)
     const days = Math.round((date - midnight(now)) / DAY_MS)
     const unit = new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' })
-    const other = weekday.test(asked) ? ofWeekday : days < 0 ? ofSince : ofUntil
-    return (time.test(asked) ? ofTime : isNow ? ofToday : other)!
+    const other = weekday.test(question) ? ofWeekday : days < 0 ? ofSince : ofUntil
+    return (time.test(question) ? ofTime : isNow ? ofToday : other)!
       .replace('%d', show({ dateStyle: 'full' }))
       .replace('%t', iso(now).slice(11, 16))
       .replace('%s', show({ dateStyle: 'long' }))
