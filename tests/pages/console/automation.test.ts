@@ -65,7 +65,7 @@ inChromium('automation in the console', async () => {
     await page.keyboard.down('Control')
     await page.keyboard.press('a')
     await page.keyboard.up('Control')
-    await page.keyboard.type('{ "prompt": "Say hello" }')
+    await page.keyboard.type('Say hello')
     await press(page, 'Move step 1 down')
     await eventually(settings, ([, moved]) => moved!.includes('Say hello'))
     expect((await settings())[0]).toContain('Summarize')

@@ -72,18 +72,18 @@ inChromium('the playground with functions, formats, files and keys', async () =>
   const counter = startOwnServer('seven lamps')
   counter.state.offered = [{ name: 'count', description: 'Counts what is there.', inputSchema: { type: 'object' } }]
 
-  test.each(['Chat', 'Responses', 'Messages'])('a function of mine is called and answered: %s', async (door) => {
+  test.each(['Chat', 'Responses', 'Messages'])('a function of mine is called and answered: %s', async (api) => {
     const { page, problems } = await open('/me/playground?modes=fast')
     const sent = sentBy(page)
-    await press(page, door)
+    await press(page, api)
     await press(page, 'Add function')
-    await write(page, 'Prompt', `[[plan:get_weather{"city":"Oslo"}]] in ${door}`)
+    await write(page, 'Prompt', `[[plan:get_weather{"city":"Oslo"}]] in ${api}`)
     await page.keyboard.press('Enter')
     await sees(page, 'is called with')
     expect(await codeOf(page)).toBe(sent[0]!.body)
     const result = await page.waitForSelector('aria/Result of get_weather(city)[role="textbox"]')
     await result!.type('-3 degrees, snow')
-    if (door === 'Chat') {
+    if (api === 'Chat') {
       expect(await wrongIn(page, 'playground-function')).toEqual([])
       await page.setViewport({ width: 1280, height: 800 })
     }
@@ -132,7 +132,7 @@ inChromium('the playground with functions, formats, files and keys', async () =>
   })
 
   test('an answer with a schema is formatted, and says whether it is valid', async () => {
-    const { page, problems } = await open('/me/playground?modes=fast&door=chat')
+    const { page, problems } = await open('/me/playground?modes=fast&api=chat')
     await choose(page, 'Answer', 'schema')
     await write(page, 'Prompt', '[[say:{"answer":"yes"}]] one')
     await page.keyboard.press('Enter')
@@ -189,7 +189,7 @@ inChromium('the playground with functions, formats, files and keys', async () =>
   })
 
   test('a key acts where it is chosen, and the call is on its record', async () => {
-    const { page, problems } = await open('/me/playground?modes=fast&door=responses')
+    const { page, problems } = await open('/me/playground?modes=fast&api=responses')
     const sent = sentBy(page)
     await page.waitForSelector(`option[value="${person.keyId}"]`)
     await choose(page, 'Who pays', person.keyId)
@@ -204,15 +204,15 @@ inChromium('the playground with functions, formats, files and keys', async () =>
     await page.close()
   })
 
-  test.each(['Completions', 'Chat'])('a guardrail that fires is named below the answer: %s', async (door) => {
+  test.each(['Completions', 'Chat'])('a guardrail that fires is named below the answer: %s', async (api) => {
     const rules = [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact', config: {} }]
-    const policy = await person.send('POST', 'guardrail-policies', { name: door, is_default: true, rules })
+    const policy = await person.send('POST', 'guardrail-policies', { name: api, is_default: true, rules })
     const { page, problems } = await open('/me/playground?modes=fast')
-    await press(page, door)
-    await write(page, 'Prompt', `Write to ada@example.com by ${door}`)
+    await press(page, api)
+    await write(page, 'Prompt', `Write to ada@example.com by ${api}`)
     await page.keyboard.press('Enter')
     await sees(page, 'pii in the input')
-    if (door === 'Chat') expect(await wrongIn(page, 'playground-guardrail')).toEqual([])
+    if (api === 'Chat') expect(await wrongIn(page, 'playground-guardrail')).toEqual([])
     await person.send('DELETE', `guardrail-policies/${policy.body.id}`)
     expect(problems).toEqual([])
     await page.close()

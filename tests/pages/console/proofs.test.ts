@@ -4,7 +4,7 @@ import type { Page } from 'puppeteer-core'
 import { sessions } from '../../../src/accounts/auth/table'
 import { usageRecords } from '../../../src/usage/table'
 import { inChromium, newPage } from '../support/chromium'
-import { createConsole, sees } from './support/console'
+import { createConsole, sees, tabTo } from './support/console'
 import { furnish } from './support/furnished'
 
 const MANY = 100_000
@@ -33,7 +33,7 @@ inChromium('the console, by keyboard and at length', async () => {
     await tabTo(page, 'Add rule')
     await page.keyboard.press('Enter')
     await page.waitForSelector('.rows > li')
-    await tabTo(page, 'Pattern', true)
+    await tabTo(page, 'Pattern', { back: true })
     await page.keyboard.type('invoice')
     await tabTo(page, 'Create preference')
     await page.keyboard.press('Enter')
@@ -86,7 +86,7 @@ inChromium('the console, by keyboard and at length', async () => {
     await tabTo(page, 'Who pays')
     await page.keyboard.type('Key By keys')
     await sees(page, 'within the caps')
-    await tabTo(page, 'Prompt', true)
+    await tabTo(page, 'Prompt', { back: true })
     await page.keyboard.type('What is 12 * 7?')
     await page.keyboard.press('Enter')
     await sees(page, '84')
@@ -181,32 +181,6 @@ inChromium('the console below a path', async () => {
     await page.close()
   })
 })
-
-/** Presses Tab until what has this name is in focus, where a ring is drawn around it. */
-async function tabTo(page: Page, name: string, back = false): Promise<void> {
-  for (let tries = 0; tries < 80; tries++) {
-    // What opens with the focus in its first field needs no Tab.
-    if (tries > 0) {
-      if (back) await page.keyboard.down('Shift')
-      await page.keyboard.press('Tab')
-      if (back) await page.keyboard.up('Shift')
-    }
-    const found = await page.evaluate(() => {
-      const it = document.activeElement as HTMLInputElement | null
-      const label = it?.labels?.[0]?.textContent ?? it?.getAttribute('aria-label') ?? it?.textContent ?? ''
-      // The ring of a prompt is around its composer.
-      const isSeen = [it, it?.closest('.composer')].some((ringed) => {
-        const { outlineStyle, outlineWidth } = getComputedStyle(ringed ?? document.body)
-        return outlineStyle !== 'none' && outlineWidth !== '0px'
-      })
-      return { label: label.trim(), isSeen }
-    })
-    if (!found.label.startsWith(name)) continue
-    expect(found).toEqual({ label: found.label, isSeen: true })
-    return
-  }
-  throw new Error(`Tab does not reach “${name}”.`)
-}
 
 async function withAlt(page: Page, key: 'ArrowDown' | 't'): Promise<void> {
   await page.keyboard.down('Alt')

@@ -6,7 +6,7 @@ import { operatorSender } from '../../operators/support'
 import { eventually } from '../../support/eventually'
 import { createReceiver, LOCAL, webhooksIn } from '../../webhooks/support'
 import { inChromium } from '../support/chromium'
-import { createConsole, press, sees, write } from './support/console'
+import { createConsole, press, sees, tabTo, write } from './support/console'
 import { furnish } from './support/furnished'
 
 type Role = 'owner' | 'member' | 'operator'
@@ -27,7 +27,10 @@ const enter = ['enter'] as const
 /** From here on the server's workers run, which carry on what waits. */
 const workers = ['workers'] as const
 
-/** Ten tasks of people at work. Each begins at the overview, and is done or refused as the role allows. */
+/**
+ * Ten tasks of people at work. Each begins at the overview, and is done or refused as the role allows. The owner does
+ * all of them by keyboard alone: with Tab, Enter and what is typed.
+ */
 const TASKS: readonly (readonly [task: string, Record<Role, readonly Step[]>])[] = [
   [
     'see what was spent, and what needs a person',
@@ -160,14 +163,14 @@ inChromium('ten tasks, as an owner, a member and an operator', async () => {
     await page.waitForSelector('.side li a')
     for (const step of steps) {
       if (step === workers) working ??= jobs.start()
-      else await take(page, step)
+      else await take(page, step, role === 'owner')
     }
     expect(problems).toEqual([])
     await page.close()
   })
 })
 
-async function take(page: Page, [kind, name = '', text = '']: Step): Promise<void> {
+async function take(page: Page, [kind, name = '', text = '']: Step, byKeys: boolean): Promise<void> {
   const named = (selector: string) =>
     page.$$eval(
       selector,
@@ -175,12 +178,21 @@ async function take(page: Page, [kind, name = '', text = '']: Step): Promise<voi
         all.filter((it) => (it.getAttribute('aria-label') ?? it.textContent ?? '').startsWith(wanted)).length,
       name,
     )
+  /** Goes there by Tab and presses Enter. */
+  const enter = async (wanted: string, within: string, isWhole = false) => {
+    await tabTo(page, wanted, { within, isWhole })
+    await page.keyboard.press('Enter')
+  }
   if (kind === 'sees') return void (await sees(page, name))
+  if (kind === 'write' && byKeys) {
+    await tabTo(page, name, { within: 'input, textarea' })
+    return page.keyboard.type(text)
+  }
   if (kind === 'write') return write(page, name, text)
   if (kind === 'enter') return page.keyboard.press('Enter')
   if (kind === 'row') {
     await page.waitForSelector('.table-body a')
-    return page.click('.table-body a')
+    return byKeys ? enter('', '.table-body a') : page.click('.table-body a')
   }
   if (kind === 'absent') {
     await page.waitForNetworkIdle({ idleTime: 200 })
@@ -190,13 +202,18 @@ async function take(page: Page, [kind, name = '', text = '']: Step): Promise<voi
     await page.waitForSelector('.page-head .button:disabled')
     return expect(await named('.page-head .button:disabled')).toBe(1)
   }
-  if (kind === 'button') return press(page, name)
+  if (kind === 'button' && !byKeys) return press(page, name)
+  if (kind === 'button') {
+    await page.waitForSelector(`aria/${name}[role="button"]`)
+    return enter(name, 'button', true)
+  }
   // A link of the navigation may go on with how many wait there.
   const selector = kind === 'link' ? 'a' : 'button:not(:disabled)'
   await eventually(
     () => named(selector),
     (many) => many > 0,
   )
+  if (byKeys) return enter(name, selector)
   await page.$$eval(
     selector,
     (all, wanted) => (all.find((it) => it.textContent?.startsWith(wanted)) as HTMLElement).click(),

@@ -1,4 +1,4 @@
-import { afterAll } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import type { Page } from 'puppeteer-core'
 import type { ConfigOverrides } from '../../../../src/app/config'
 import { listen } from '../../../support/listening'
@@ -103,6 +103,38 @@ export async function write(page: Page, label: string, text: string): Promise<vo
 export async function choose(page: Page, label: string, value: string): Promise<void> {
   const menu = await page.waitForSelector(`aria/${label}[role="combobox"]`, { visible: true })
   await menu!.select(value)
+}
+
+type TabTo = { back?: boolean; within?: string; isWhole?: boolean }
+
+/**
+ * Presses Tab until something in `within` has the focus whose name begins like this or is this, where a ring is drawn around it.
+ * Nothing on the way may hold the focus.
+ */
+export async function tabTo(page: Page, name: string, how: TabTo = {}): Promise<void> {
+  const { back = false, within = '*', isWhole = false } = how
+  for (let tries = 0; tries < 80; tries++) {
+    // What opens with the focus in its first field needs no Tab.
+    if (tries > 0) {
+      if (back) await page.keyboard.down('Shift')
+      await page.keyboard.press('Tab')
+      if (back) await page.keyboard.up('Shift')
+    }
+    const found = await page.evaluate((where: string) => {
+      const it = document.activeElement as HTMLInputElement | null
+      const label = it?.labels?.[0]?.textContent ?? it?.getAttribute('aria-label') ?? it?.textContent ?? ''
+      // The ring of a prompt is around its composer, that of a link in a table around its row.
+      const isSeen = [it, it?.closest('.composer'), it?.closest('.tr')].some((ringed) => {
+        const { outlineStyle, outlineWidth } = getComputedStyle(ringed ?? document.body)
+        return outlineStyle !== 'none' && outlineWidth !== '0px'
+      })
+      return { label: it === document.body || !it?.closest(where) ? null : label.trim(), isSeen }
+    }, within)
+    if (isWhole ? found.label !== name : !found.label?.startsWith(name)) continue
+    expect(found).toEqual({ label: found.label, isSeen: true })
+    return
+  }
+  throw new Error(`Tab does not reach “${name}”.`)
 }
 
 const WIDE = 1280

@@ -18,6 +18,8 @@ type Action = {
   /** The body to send. For a form, computed from the filled-in values or merged with them. */
   body?: Record<string, unknown> | ((given: Record<string, unknown>) => Record<string, unknown>)
   danger?: boolean
+  /** True for what most readers come for. */
+  isMain?: boolean
   /** The operator role that it needs in place of that of the others, or `free` for everybody. */
   needs?: OperatorRole | 'free'
   /** Effect of the action, shown before it runs. */
@@ -101,7 +103,7 @@ type ActProps = {
 }
 
 function Act({ action, touches, disabled, onProblem, onAnswer }: ActProps) {
-  const { label, method = 'POST', path, body, danger, ask, typed, fields, values, done, shows } = action
+  const { label, method = 'POST', path, body, danger, isMain, ask, typed, fields, values, done, shows } = action
   const send = useSend<unknown, object | undefined>(method, path, touches)
   const [isAsked, setAsked] = useState(false)
   const take = (answer: unknown) => {
@@ -120,7 +122,7 @@ function Act({ action, touches, disabled, onProblem, onAnswer }: ActProps) {
   return (
     <>
       <Button
-        kind={danger ? 'danger' : 'quiet'}
+        kind={danger ? 'danger' : isMain ? 'primary' : 'quiet'}
         busy={send.isPending}
         disabled={disabled}
         onClick={() => (ask || fields ? setAsked(true) : act())}

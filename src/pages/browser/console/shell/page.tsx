@@ -14,6 +14,9 @@ type Props = {
   lead?: string
 }
 
+/** The title of the page before, and whether the reader has gone from one page to another. */
+let [titleBefore, hasMoved] = ['', false]
+
 /** One screen: its title, its actions, and its content. A thin bar runs while data is read again. */
 export function Page({ title, actions, isBusy, children, isFull, lead }: Props) {
   const owner = useOwner()
@@ -22,6 +25,13 @@ export function Page({ title, actions, isBusy, children, isFull, lead }: Props) 
   useEffect(() => {
     document.title = [lead, title, owner.name, 'svc'].filter(Boolean).join(' · ')
   }, [lead, title, owner.name])
+  // A page that the reader went to has the focus, so that Tab leads into it and its title is read out.
+  useEffect(() => {
+    hasMoved ||= titleBefore !== '' && titleBefore !== title
+    titleBefore = title
+    const from = document.activeElement
+    if (hasMoved && (from === document.body || from?.closest('.side'))) heading.current?.focus({ preventScroll: true })
+  }, [title])
   return (
     <main id="main" className={isFull ? 'page full' : 'page'} aria-busy={isBusy || undefined}>
       <div className={isBusy ? 'progress runs' : 'progress'} aria-hidden="true" />

@@ -6,7 +6,7 @@ import { Button, Choices } from '../ui/controls'
 import { type Filter, FilterBar, useFilters } from '../ui/filters'
 import { Ask, Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading } from '../ui/states'
-import { type Column, Table } from '../ui/table'
+import { type Column, focusedRow, focusRow, Table } from '../ui/table'
 import { whoOf } from './actions'
 import { type Query, useMay, useOwner, usePages } from './api'
 import { mayOperate, type Owner } from './boot'
@@ -80,6 +80,8 @@ export type Screen<Row> = {
   views?: true
   /** Content of a row's tile in a gallery, which readers can choose instead of the list. */
   tile?(row: Row): ReactNode
+  /** True if the gallery is shown first, and the list is what readers can choose. */
+  isGallery?: true
   /** Content above the list. `query` is the query of the list. */
   above?: ComponentType<{ query: Query }>
 }
@@ -151,7 +153,12 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
     const leave = () => (unsaved.get() ? setLeaving(true) : close())
     const move = (by: number) => {
       const count = rows?.length ?? 0
-      if (count) setActive((now) => Math.max(0, Math.min(count - 1, now + by)))
+      const from = focusedRow()
+      if (!count) return
+      const next = Math.max(0, Math.min(count - 1, (from < 0 ? active : from) + by))
+      setActive(next)
+      // It may have been the active row before, while the focus was elsewhere.
+      focusRow(next)
     }
     const walk = (by: number) => {
       const now = rows?.findIndex((row) => idOf(row) === open) ?? -1
@@ -161,14 +168,21 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
     const mayHere = useMay(create?.permission ?? '') || create?.permission === undefined
     const may = create?.role ? mayOperate(create.role) : mayHere
     useKeys([
-      { keys: 'j', label: 'Next row', run: () => move(1) },
-      { keys: 'k', label: 'Row before', run: () => move(-1) },
+      { keys: 'j', label: 'Next row, as ↓', run: () => move(1) },
+      { keys: 'k', label: 'Row before, as ↑', run: () => move(-1) },
       { keys: 'Home', label: 'First row', run: () => move(Number.NEGATIVE_INFINITY) },
       { keys: ']', label: 'Details of the next row', run: () => walk(1) },
       { keys: '[', label: 'Details of the row before', run: () => walk(-1) },
+      ...(open && open !== 'new'
+        ? [
+            { keys: 'c', label: 'Copy its id', run: () => void navigator.clipboard?.writeText(open) },
+            { keys: 'C', label: 'Copy its link', run: () => void navigator.clipboard?.writeText(location.href) },
+          ]
+        : []),
       ...(create && may ? [{ keys: 'n', label: create.label, run: () => navigate(newAt) }] : []),
     ])
-    const isGallery = tile !== undefined && values.view === 'gallery'
+    const usual = screen.isGallery ? 'gallery' : 'list'
+    const isGallery = tile !== undefined && (values.view ?? usual) === 'gallery'
     const isFiltered = filters.some(({ name }) => values[name])
     // A page of a list that is searched in steps can be empty and have a next one.
     const isSearching = rows?.length === 0 && (pages.hasNextPage || pages.isPlaceholderData)
@@ -193,6 +207,14 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
           <>
             {screen.file && !isNew && (
               <SaveAs {...screen.file} section={section} query={query} lines={rows?.map(screen.file.line)} />
+            )}
+            {tile && rows && rows.length > 0 && (
+              <Choices
+                label="View"
+                value={isGallery ? 'gallery' : 'list'}
+                choices={{ list: 'List', gallery: 'Gallery' }}
+                onChange={(view) => set({ view: view === usual ? '' : view })}
+              />
             )}
             {!isGallery && !isNew && chooser}
             {button}
@@ -234,16 +256,6 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
             <Button onClick={clear}>Clear filter</Button>
           </Empty>
         )}
-        {tile && rows && rows.length > 0 && (
-          <div className="actions above-list">
-            <Choices
-              label="View"
-              value={isGallery ? 'gallery' : ''}
-              choices={{ '': 'List', gallery: 'Gallery' }}
-              onChange={(view) => set({ view })}
-            />
-          </div>
-        )}
         {tile && isGallery && rows && rows.length > 0 && (
           <ul className="gallery" aria-label={title}>
             {rows.map((row) => (
@@ -276,6 +288,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
             {...(detail ? { linkOf: (row: Row) => linkOf(idOf(row)) } : {})}
             open={open}
             active={active}
+            onActive={setActive}
             sorted={isShort ? undefined : values.sort}
             onSort={loaded > 1 ? sort : undefined}
             onResize={resize}

@@ -12,7 +12,7 @@ type Props = {
   series: readonly Series[]
   /** Formats a value, for the axis and the table. */
   spell(value: number): string
-  /** True if values add up. Areas are then stacked. */
+  /** True if values add up. They are then bars, one on top of the other. */
   stacked?: boolean
   /** Time zone in which the days of the axis begin. */
   zone?: string
@@ -83,7 +83,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
       sums[n]! += value ?? 0
       return value === null ? null : sums[n]!
     }
-    // A stack is drawn from the top down, so that each area covers the lower part of the previous one.
+    // A stack is drawn from the top down, so that each bar covers the lower part of the previous one.
     const drawn = stacked
       ? shown.map(({ values }) => values.map(raised)).reverse()
       : shown.map(({ values }) => [...values])
@@ -100,7 +100,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
         width: 1.5,
         dash,
         points: { show: false, filter: lonePoints },
-        ...(stacked ? { fill: `${stroke}38` } : {}),
+        ...(stacked ? { fill: stroke, width: 0, paths: uPlot.paths.bars!({ size: [0.8, 32], align: 1 }) } : {}),
       }
     })
     // Counts have no halves.
@@ -120,7 +120,11 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
         legend: { show: false },
         tzDate: (at) => uPlot.tzDate(new Date(at * 1_000), zone),
         cursor: { y: false, drag: { x: onRange !== undefined, y: false, setScale: false }, points: { size: 6 } },
-        scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] } },
+        scales: {
+          // A bar begins at the start of its bucket, so the last one needs room.
+          x: { range: (_, min, max) => [min, stacked ? max + (at[1] ?? at[0]! + DAY_S) - at[0]! : max] },
+          y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
+        },
         series: [{}, ...(stacked ? styles.reverse() : styles)],
         axes: [
           { ...axis, size: 28, space: 72, values: (_, ticks, __, ___, step) => ticks.map((at) => spellTime(at, step)) },
@@ -140,7 +144,12 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
               onRange(edge(select.left), edge(select.left + select.width))
             },
           ],
-          setCursor: [({ cursor }) => setPoint(cursor.idx ?? null)],
+          setCursor: [
+            ({ cursor: { left = -1, idx }, posToVal }) => {
+              const bar = at.findLastIndex((start) => start <= posToVal(left, 'x'))
+              setPoint(left < 0 || (stacked && bar < 0) ? null : stacked ? bar : (idx ?? null))
+            },
+          ],
         },
       },
       [at, ...drawn] as uPlot.AlignedData,

@@ -254,21 +254,30 @@ type ChoicesProps<T extends string> = {
   label: string
   value: T
   choices: readonly Choice<NoInfer<T>>[] | Readonly<Record<NoInfer<T>, ReactNode>>
+  /** True if the label is shown above. */
+  isNamed?: boolean
   onChange(value: NoInfer<T>): void
 }
 
 /** A choice of a few values: an object of labels by value, or a list if the order matters. */
-export function Choices<T extends string>({ label: name, value: taken, choices, onChange }: ChoicesProps<T>) {
+export function Choices<T extends string>({ label: name, value: taken, choices, isNamed, onChange }: ChoicesProps<T>) {
   const all = Array.isArray(choices)
     ? (choices as readonly Choice<T>[])
     : Object.entries<ReactNode>(choices as Record<T, ReactNode>).map(([value, label]) => ({ value: value as T, label }))
-  return (
+  const group = (
     <div className="choices" role="group" aria-label={name}>
       {all.map(({ value, label }) => (
         <button key={value} type="button" aria-pressed={value === taken} onClick={() => onChange(value)}>
           {label}
         </button>
       ))}
+    </div>
+  )
+  if (!isNamed) return group
+  return (
+    <div className="field">
+      <span aria-hidden="true">{name}</span>
+      {group}
     </div>
   )
 }

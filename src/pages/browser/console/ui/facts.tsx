@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react'
-import { Bar } from './controls'
-import { money } from './format'
+import { Bar, CopyButton } from './controls'
+import { money, spelled } from './format'
 
 /** Names with their values. A value of null, undefined or false is left out. */
 export type FactsOf = Readonly<Record<string, ReactNode>>
@@ -20,6 +20,23 @@ export const Facts = ({ of }: { of: FactsOf }) => (
         ),
     )}
   </dl>
+)
+
+const wordsOf = (value: unknown): ReactNode => {
+  if (value === null || value === '') return 'none'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ') || 'none'
+  return typeof value === 'object' ? <code>{JSON.stringify(value)}</code> : String(value)
+}
+
+/** A recorded object as names and values, which can be copied as JSON. */
+export const Recorded = ({ of }: { of: Readonly<Record<string, unknown>> }) => (
+  <>
+    <Facts of={Object.fromEntries(Object.entries(of).map(([name, value]) => [spelled(name), wordsOf(value)]))} />
+    <div className="actions">
+      <CopyButton text={JSON.stringify(of, null, 2)} label="Copy as JSON" />
+    </div>
+  </>
 )
 
 type PartProps = { title: string; id?: string; children: ReactNode }

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { Button, Check, Field, linesOf, type Options, pairsOf, Select } from './controls'
-import { percent } from './format'
+import { percent, spelled } from './format'
 
 export type FormField = {
   /** Path of the member in the body, with dots for nested members. */
@@ -219,14 +219,12 @@ type Member = {
   maximum?: number
 }
 
-const spell = (name: string) => name.replaceAll(/[_-]/g, ' ').replace(/^./, (first) => first.toUpperCase())
-
 /** The field for a member of a JSON schema. A member without a suitable field is edited as JSON. */
 function fieldOf(
   name: string,
   { title, description: help, type, minimum: min, maximum: max, ...of }: Member,
 ): FormField {
-  const field = { name, label: title ?? spell(name), help }
+  const field = { name, label: title ?? spelled(name), help }
   const choices = of.enum ?? of.anyOf?.map((it) => it.const).filter((it) => it !== undefined)
   const kind = Array.isArray(type) ? type.find((it) => it !== 'null') : type
   if (kind === 'boolean') return { ...field, kind: 'check' }

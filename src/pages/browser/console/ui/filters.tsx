@@ -45,12 +45,16 @@ const FEW = 4
 export function FilterBar({ filters, values, onChange, onClear }: Props) {
   const isSet = filters.some(({ name }) => values[name])
   const [isAll, setAll] = useState(false)
-  const classOf = (name: string, at: number) => (values[name] ? 'chosen' : at >= FEW ? 'later' : at > 0 ? 'next' : '')
+  // A range of time is chosen first; exact times take more room.
+  const isLater = ({ kind }: Filter, at: number) => at >= FEW || kind === 'time'
+  const hasLater = filters.some(isLater)
+  const classOf = (filter: Filter, at: number) =>
+    values[filter.name] ? 'chosen' : isLater(filter, at) ? 'later' : at > 0 ? 'next' : ''
   return (
     <search className={isAll ? 'filters all' : 'filters'}>
       {filters.map((filter, at) => {
-        if (at >= FEW && !isAll && !values[filter.name]) return null
-        const field = { filter, className: classOf(filter.name, at), value: values[filter.name] ?? '', onChange }
+        if (isLater(filter, at) && !isAll && !values[filter.name]) return null
+        const field = { filter, className: classOf(filter, at), value: values[filter.name] ?? '', onChange }
         if (filter.values) return <ChoiceFilter key={filter.name} {...field} />
         return filter.kind === 'time' ? (
           <TimeFilter key={filter.name} {...field} />
@@ -60,7 +64,7 @@ export function FilterBar({ filters, values, onChange, onClear }: Props) {
       })}
       {filters.length > 1 && (
         <Button
-          className={filters.length > FEW ? 'more-filters many' : 'more-filters'}
+          className={hasLater ? 'more-filters many' : 'more-filters'}
           aria-expanded={isAll}
           onClick={() => setAll(!isAll)}
           icon={ListFilter}

@@ -30,9 +30,14 @@ export function size(bytes: number | null): string {
 /** A duration given in milliseconds. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`
+  const seconds = Math.round(ms / 1_000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
+
+/** The name of a member of JSON in words: `api_key_id` is "Api key id". */
+export const spelled = (name: string): string =>
+  name.replaceAll(/[_-]/g, ' ').replace(/^./, (first) => first.toUpperCase())
 
 /** An id without its middle. Put the whole id into a tooltip. */
 export const short = (id: string): string => (id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id)

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { dayOf } from './format'
 
 type Props = {
   label: string
@@ -44,7 +45,11 @@ export function Histogram({ label, buckets, spell, onRange }: Props) {
           </span>
         ))}
       </div>
-      <figcaption className="faint">{label}. Drag over a part to see its time alone.</figcaption>
+      <figcaption className="faint">
+        {buckets[0] && <span>{dayOf(buckets[0].at)}</span>}
+        <span>{label}. Drag over a part to see its time alone.</span>
+        {buckets.length > 1 && <span>{dayOf(buckets.at(-1)!.at)}</span>}
+      </figcaption>
     </figure>
   )
 }

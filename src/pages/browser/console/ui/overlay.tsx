@@ -89,9 +89,28 @@ export function Drawer({ title, label, onClose, children, head, wide, isForm }: 
   }, [isWide, wide])
   useEffect(() => {
     const before = document.activeElement as HTMLElement | null
-    const body = isForm && heading.current?.closest('.drawer')?.querySelector<HTMLElement>(FIELD)
-    ;(body || heading.current)?.focus({ preventScroll: true })
-    return () => before?.focus?.({ preventScroll: true })
+    const drawer = heading.current!.closest('.drawer')!
+    const focusHeading = () => heading.current?.focus({ preventScroll: true })
+    const field = isForm && drawer.querySelector<HTMLElement>(FIELD)
+    if (field) field.focus({ preventScroll: true })
+    else focusHeading()
+    // What had the focus can go, for example the button of what was just done. The drawer then keeps the focus.
+    let isInside = true
+    const moved = ({ target }: Event) => {
+      isInside = target instanceof Element && (drawer.contains(target) || target.closest('.veil') !== null)
+    }
+    const changes = new MutationObserver(() => {
+      if (isInside && document.activeElement === document.body) focusHeading()
+    })
+    changes.observe(drawer, { childList: true, subtree: true })
+    for (const kind of ['focusin', 'pointerdown']) document.addEventListener(kind, moved)
+    return () => {
+      changes.disconnect()
+      for (const kind of ['focusin', 'pointerdown']) document.removeEventListener(kind, moved)
+      // The row that led here may be deleted.
+      const after = before?.isConnected ? before : document.querySelector<HTMLElement>('main h1')
+      after?.focus({ preventScroll: true })
+    }
   }, [isForm])
   return createPortal(
     <div

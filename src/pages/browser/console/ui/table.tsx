@@ -34,6 +34,8 @@ type Props<Row> = {
   open?: string | undefined
   /** The row with the keyboard focus. */
   active: number
+  /** Called when an arrow key leads from the row in focus to another. */
+  onActive?: ((index: number) => void) | undefined
   more?: { has: boolean; isLoading: boolean; load(): void }
   dense?: boolean
   /** The column that sorts the rows, with a leading minus for descending order. */
@@ -83,6 +85,14 @@ function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main' | 'ex
 
 const classOf = (number?: boolean, main?: boolean) => [number && 'number', main && 'main'].filter(Boolean).join(' ')
 
+/** The index of the row that has the focus, or -1. */
+export const focusedRow = (): number =>
+  Number(document.activeElement?.closest('.table-body [data-index]')?.getAttribute('data-index') ?? -1)
+
+/** Puts the focus on a row, if it is on the screen. */
+export const focusRow = (index: number): void =>
+  document.querySelector<HTMLElement>(`.table-body [data-index="${index}"] a`)?.focus()
+
 /** A list of any length. The page contains only the rows on the screen. */
 export function Table<Row>(props: Props<Row>) {
   const { label, rows, idOf, linkOf, open, active, more, dense } = props
@@ -117,8 +127,7 @@ export function Table<Row>(props: Props<Row>) {
   useEffect(() => {
     if (active < 0) return
     virtual.scrollToIndex(active, { align: 'auto' })
-    const focus = () => body.current?.querySelector<HTMLElement>(`[data-index="${active}"] a`)?.focus()
-    const frame = requestAnimationFrame(focus)
+    const frame = requestAnimationFrame(() => focusRow(active))
     return () => cancelAnimationFrame(frame)
   }, [active, virtual])
   return (
@@ -136,7 +145,20 @@ export function Table<Row>(props: Props<Row>) {
           ))}
         </div>
       </div>
-      <div role="rowgroup" ref={body} className="table-body" style={{ height: virtual.getTotalSize() }}>
+      <div
+        role="rowgroup"
+        ref={body}
+        className="table-body"
+        style={{ height: virtual.getTotalSize() }}
+        onKeyDown={(event) => {
+          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+          const next = focusedRow() + (step ?? 0)
+          if (step === undefined || rows[next] === undefined || !(event.target instanceof HTMLAnchorElement)) return
+          event.preventDefault()
+          props.onActive?.(next)
+          focusRow(next)
+        }}
+      >
         {shown.map(({ index, start, size }) => {
           const row = rows[index]!
           const id = idOf(row)

@@ -7,7 +7,7 @@ import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { timeColumn } from '../../ui/columns'
 import { Button, Chip, Code, Id } from '../../ui/controls'
-import { Part } from '../../ui/facts'
+import { Part, Recorded } from '../../ui/facts'
 import { plural, short, Time } from '../../ui/format'
 import { Failed } from '../../ui/states'
 
@@ -29,10 +29,10 @@ function RequestLink({ requestId }: AuditEvent) {
 const EventBody = ({ row: event }: { row: AuditEvent }) => (
   <>
     <Part title="Asked">
-      <Code text={JSON.stringify(event.inputSummary, null, 2)} label="what was asked" />
+      <Recorded of={event.inputSummary} />
     </Part>
     <Part title="Result">
-      <Code text={JSON.stringify(event.outputSummary, null, 2)} label="what came of it" />
+      <Recorded of={event.outputSummary} />
     </Part>
   </>
 )
@@ -55,13 +55,15 @@ function Verify({ query }: { query: Query }) {
   const { data: found, error: problem } = check
   return (
     <section className="above-part" aria-label="The chain of events">
-      <p className="faint">
-        Each event has the hash of the one before it, so nothing can be changed or left out unseen.
-      </p>
       <div className="actions">
         <Button busy={check.isFetching} onClick={() => void check.refetch()}>
           Verify
         </Button>
+        {!found && (
+          <p className="faint">
+            Each event has the hash of the one before it, so nothing can be changed or left out unseen.
+          </p>
+        )}
         <span role="status">
           {found && (
             <Chip state={found.valid ? 'good' : 'bad'}>
@@ -106,7 +108,7 @@ export default defineScreen<AuditEvent>('audit', 'Audit', {
       head: 'About',
       cell: ({ entityType, entityId }) => (
         <span title={entityId ?? undefined}>
-          {entityType} {entityId && short(entityId)}
+          {entityType.replaceAll('_', ' ')} {entityId && short(entityId)}
         </span>
       ),
       main: true,
@@ -131,7 +133,7 @@ export default defineScreen<AuditEvent>('audit', 'Audit', {
     facts: (event) => ({
       Time: <Time at={event.timestamp} />,
       Event: <Id id={event.id} />,
-      About: `${event.entityType} ${event.entityId ?? ''}`,
+      About: `${event.entityType.replaceAll('_', ' ')} ${event.entityId ?? ''}`,
       Person: <Who {...event} />,
       Key: event.apiKeyId ?? 'none',
       Request: <RequestLink {...event} />,

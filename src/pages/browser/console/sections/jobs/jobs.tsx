@@ -26,7 +26,7 @@ export default defineScreen<Job>('jobs', 'Jobs', {
   columns: [
     { key: 'type', head: 'Kind', main: true },
     { key: 'status', head: 'State', cell: State, main: true, width: '132px' },
-    { key: 'stage', head: 'Step' },
+    { key: 'stage', head: 'What happens', cell: ({ error, stage }) => error ?? stage ?? '–', width: 'minmax(0, 2fr)' },
     timeColumn('made', 'Made', ({ created_at }) => created_at, { main: false, width: '136px' }),
     { key: 'took', head: 'Took', cell: tookOf, number: true, main: true },
     { key: 'cost', head: 'Cost', cell: ({ usage }) => money(usage.cost_cents), number: true, main: true },

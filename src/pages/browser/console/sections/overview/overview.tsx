@@ -80,17 +80,19 @@ export default function Overview() {
       title="Overview"
       isBusy={whole.isFetching && !whole.isPending}
       actions={
-        <Choices
-          label="Range"
-          value={filters.from ? '' : filters.range!}
-          choices={RANGES}
-          onChange={(range) => set({ range, from: '', to: '' })}
-        />
+        <>
+          <span className="faint">{boot.timezone.replaceAll('_', ' ')} time</span>
+          <Choices
+            label="Range"
+            value={filters.from ? '' : filters.range!}
+            choices={RANGES}
+            onChange={(range) => set({ range, from: '', to: '' })}
+          />
+        </>
       }
     >
       {!isOperators && <Needs />}
       <div className="only">
-        <span className="faint">{boot.timezone.replaceAll('_', ' ')} time</span>
         {filters.from && (
           <Button kind="plain" onClick={() => set({ from: '', to: '' })} icon={X}>
             <Time at={from} /> to <Time at={to} />
@@ -136,12 +138,12 @@ export default function Overview() {
 function Needs({ isQuiet }: { isQuiet?: boolean }) {
   const owner = useOwner()
   const { data } = useGet<{ needs: Need[] }>('/needs', {}, { everyMs: 60_000 })
-  if (!data || (isQuiet && data.needs.length === 0)) return null
+  if (isQuiet && !data?.needs.length) return null
   return (
     <Card title="Needs a person" className="needs">
       <Lines
-        of={data.needs}
-        empty="Nothing needs you."
+        of={data?.needs ?? []}
+        empty={data ? 'Nothing needs you.' : 'Looking…'}
         line={({ kind, severity, text, section, id }) => ({
           key: `${kind} ${id}`,
           mark: <Chip state={severity === 'now' ? 'warn' : 'wait'}>{severity}</Chip>,
@@ -156,7 +158,7 @@ function Needs({ isQuiet }: { isQuiet?: boolean }) {
 const change = (now: number, before: number | null | undefined): string => {
   if (!before) return 'none before'
   const share = Math.round((100 * (now - before)) / before)
-  return share === 0 ? 'as before' : `${share > 0 ? '+' : ''}${share}% compared with before`
+  return share === 0 ? 'as before' : `${Math.abs(share)} % ${share > 0 ? 'more' : 'less'} than before`
 }
 
 type FiguresProps = {

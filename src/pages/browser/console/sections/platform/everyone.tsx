@@ -6,8 +6,8 @@ import type { WidgetSession } from '../../../../../widgets/schema-sessions'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, chipColumn, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
-import { Chip, Code, Id } from '../../ui/controls'
-import { Facts, Lines } from '../../ui/facts'
+import { Chip, Id } from '../../ui/controls'
+import { Facts, Lines, Part, Recorded } from '../../ui/facts'
 import { Ago, duration, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Trace } from '../../ui/waterfall'
@@ -152,8 +152,12 @@ type AnyEvent = AuditEvent & { owner: string | null; key: string | null; scope: 
 
 const EventBody = ({ row: event }: { row: AnyEvent }) => (
   <>
-    <Code text={JSON.stringify(event.inputSummary, null, 2)} label="what was asked" />
-    <Code text={JSON.stringify(event.outputSummary, null, 2)} label="what came of it" />
+    <Part title="Asked">
+      <Recorded of={event.inputSummary} />
+    </Part>
+    <Part title="Result">
+      <Recorded of={event.outputSummary} />
+    </Part>
   </>
 )
 

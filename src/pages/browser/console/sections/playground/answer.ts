@@ -1,6 +1,6 @@
 import type { Completion } from '../../../../../completions/schema'
 import { Failure } from '../../shell/api'
-import type { Call, Door } from './doors'
+import type { Api, Call } from './apis'
 
 type Tool = Completion['tools_used'][number] | { name: string; status: 'running'; description?: string }
 
@@ -74,7 +74,7 @@ function withTool(tools: readonly Tool[], tool: Tool): Tool[] {
 // biome-ignore lint/suspicious/noExplicitAny: what an event holds depends on its name
 type Read = (now: Answer, name: string, data: any) => Partial<Answer>
 
-const READ: Record<Door, Read> = {
+const READ: Record<Api, Read> = {
   completions(now, name, data) {
     if (name === 'meta') return { mode: data.resolved_mode, routing: data.routing }
     if (name === 'token') return { text: now.text + data.token }
@@ -148,10 +148,10 @@ const READ: Record<Door, Read> = {
 }
 
 /** Parses a stream event into changes of its answer. Throws `Failure` for an error event. */
-export function readEvent(door: Door, now: Answer, name: string, data: unknown): Partial<Answer> {
+export function readEvent(api: Api, now: Answer, name: string, data: unknown): Partial<Answer> {
   type Refusal = { code?: string; message: string; details?: { error_code?: string } }
   const { error, response } = (data ?? {}) as { error?: Refusal; response?: { error?: Refusal | null } }
   const refusal = error ?? response?.error
   if (refusal) throw new Failure(503, refusal.code ?? refusal.details?.error_code ?? 'server_error', refusal.message)
-  return READ[door](now, name, data)
+  return READ[api](now, name, data)
 }

@@ -2,13 +2,13 @@ import { useEffect, useRef, useState } from 'react'
 import { readEvents } from '../../../shared/http'
 import { Failure, useCalls } from '../../shell/api'
 import { type Answer, NOTHING, readEvent } from './answer'
-import { type Body, bodyOf, type Call, type Door, PATHS, type Sent, type Settings, type Turn } from './doors'
+import { type Api, type Body, bodyOf, type Call, PATHS, type Sent, type Settings, type Turn } from './apis'
 
 /** A sent prompt with its answer, complete or in progress. */
 export type Exchange = Answer & {
   id: number
   sent: Sent
-  door: Door
+  api: Api
   model: string
   /** True if a JSON answer was requested. */
   isJson: boolean
@@ -42,11 +42,11 @@ export function useColumn(settings: Settings, key: string) {
     const stop = new AbortController()
     running.current = stop
     const id = ++last
-    const { door, model, format } = settings
+    const { api, model, format } = settings
     const body = bodyOf(settings, [...turnsOf(before), sent])
     const begun: Exchange = {
       ...NOTHING,
-      ...{ id, sent, door, model, body, isJson: format !== 'text', state: 'runs' },
+      ...{ id, sent, api, model, body, isJson: format !== 'text', state: 'runs' },
       ...{ problem: null, requestId: null, firstMs: null, totalMs: null },
     }
     setExchanges([...before, begun])
@@ -56,10 +56,10 @@ export function useColumn(settings: Settings, key: string) {
     let now: Answer = NOTHING
     try {
       const headers: Record<string, string> = key ? { 'x-svc-as-key': key } : {}
-      const answer = await calls.open('POST', PATHS[door], { body, signal: stop.signal, headers })
+      const answer = await calls.open('POST', PATHS[api], { body, signal: stop.signal, headers })
       change(id, () => ({ requestId: answer.headers.get('x-request-id') }))
       await readEvents(answer, ({ name, data }) => {
-        const more = readEvent(door, now, name, data)
+        const more = readEvent(api, now, name, data)
         now = { ...now, ...more }
         const firstMs = now.text || now.calls.length ? since() : null
         change(id, (shown) => ({ ...more, firstMs: shown.firstMs ?? firstMs }))

@@ -5,7 +5,7 @@ import type { UsageReport } from '../../../../../usage/schema'
 import { useGet, useMay, useOwner } from '../../shell/api'
 import { Button, Menu, SendForm } from '../../ui/controls'
 import { money } from '../../ui/format'
-import type { Given } from './doors'
+import type { Given } from './apis'
 
 const MAX_FILES = 10
 const MAX_MB = 15

@@ -7,8 +7,8 @@ import { Button, Chip, Code, CopyButton, jsonOf, laidOut, SendForm, Text } from 
 import { duration, money, plural, whole } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
 import { Failed } from '../../ui/states'
+import { type Call, objectOf } from './apis'
 import type { Column, Exchange } from './column'
-import { type Call, objectOf } from './doors'
 
 type Props = { exchange: Exchange; isLast: boolean; column: Column; onPrompt(prompt: string): void }
 

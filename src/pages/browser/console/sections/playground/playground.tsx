@@ -9,9 +9,9 @@ import { defineTabs } from '../../shell/tabs'
 import { handed } from '../../shell/value'
 import { Button, Choices, Code } from '../../ui/controls'
 import { useFilters } from '../../ui/filters'
+import { APIS, type Api, bodyOf, type Common, type Given, modelOf, PLAIN, refusedBy, type Settings } from './apis'
 import { type Column, useColumn } from './column'
 import { Composer, Pays } from './composer'
-import { bodyOf, type Common, DOORS, type Door, type Given, modelOf, PLAIN, refusedBy, type Settings } from './doors'
 import { ExchangeView } from './exchange'
 import { Runs } from './runs'
 import { openedOf, samplesOf } from './samples'
@@ -22,7 +22,7 @@ const MOST = 4
 type Language = keyof ReturnType<typeof samplesOf>
 const LANGUAGES = (['curl', 'TypeScript', 'Python'] as const).map((value: Language) => ({ value, label: value }))
 const isText = (mode: string) => !['auto', 'image', 'video', 'vision'].includes(mode)
-const isDoor = (text: string | undefined): text is Door => text !== undefined && Object.hasOwn(DOORS, text)
+const isApi = (text: string | undefined): text is Api => text !== undefined && Object.hasOwn(APIS, text)
 const ALL = 'all'
 const PROMPTS = [
   'Explain tides to a ten-year-old in three sentences.',
@@ -48,7 +48,7 @@ function Playground() {
   // The address contains only settings that no person typed, so that a link opens the same state.
   const [common, setCommon] = useState<Common>(() => ({
     ...PLAIN,
-    ...(isDoor(filters.door) ? { door: filters.door } : {}),
+    ...(isApi(filters.api) ? { api: filters.api } : {}),
     temperature: filters.temperature ?? '',
     skills: filters.skills ?? '',
     ...opened?.common,
@@ -130,8 +130,8 @@ function Playground() {
   const change = (changes: Partial<Common>) => {
     if (shown !== ALL) return setOwn({ ...own, [shown]: { ...own[shown], ...changes } })
     setCommon({ ...common, ...changes })
-    const { door, temperature, skills } = { ...common, ...changes }
-    set({ door: door === PLAIN.door ? '' : door, temperature, skills }, { typed: true })
+    const { api, temperature, skills } = { ...common, ...changes }
+    set({ api: api === PLAIN.api ? '' : api, temperature, skills }, { typed: true })
   }
   const numbered = modes.map((_, n) => ({ value: ids.current[n]!, label: String(n + 1) }))
 
@@ -267,7 +267,7 @@ function Playground() {
                 choices={LANGUAGES}
                 onChange={(next: Language) => setSample(next)}
               />
-              <Code text={samplesOf(settings.door, bodyOf(settings, turns))[sample]} label={`${sample} code`} />
+              <Code text={samplesOf(settings.api, bodyOf(settings, turns))[sample]} label={`${sample} code`} />
             </section>
           </aside>
         )}

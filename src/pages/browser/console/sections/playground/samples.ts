@@ -1,5 +1,5 @@
 import { boot } from '../../shell/boot'
-import { type Body, type Common, type Door, PATHS, PLAIN } from './doors'
+import { type Api, type Body, type Common, PATHS, PLAIN } from './apis'
 
 type Message = { role: string; content: unknown }
 
@@ -33,7 +33,7 @@ export function openedOf(request: Body | null): { prompt: string; mode: string; 
     prompt: prompt ?? said('user'),
     mode: mode ?? model ?? 'auto',
     common: {
-      door: messages.length ? 'chat' : 'completions',
+      api: messages.length ? 'chat' : 'completions',
       system: persona?.system_prompt ?? said('system'),
       temperature: temperature === undefined ? '' : String(temperature),
       skills: skills?.join(' ') ?? '',
@@ -75,8 +75,8 @@ function python(value: unknown): string {
 }
 
 /** Programs that send exactly this body. */
-export const samplesOf = (door: Door, body: Body) => {
-  const url = `${base()}/api/v1${PATHS[door]}`
+export const samplesOf = (api: Api, body: Body) => {
+  const url = `${base()}/api/v1${PATHS[api]}`
   const json = JSON.stringify(body)
   return {
     curl: `curl --no-buffer ${url} \\

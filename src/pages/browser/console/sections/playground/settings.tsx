@@ -1,7 +1,7 @@
 import { Choices, Select, Text } from '../../ui/controls'
 import { Fields, type FormField } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
-import { type Common, DOORS, type FunctionTool, type Server } from './doors'
+import { APIS, type Common, type FunctionTool, type Server } from './apis'
 
 const NEW_FUNCTION: FunctionTool = {
   name: 'get_weather',
@@ -37,7 +37,7 @@ const SERVER: readonly FormField[] = [
 
 type Props = { value: Common; onChange(changes: Partial<Common>): void; refusal: string | null }
 
-/** Settings of each prompt: the format of the call, and the options of that format. */
+/** Settings of each prompt: the API of the call, and the options of that API. */
 export function SettingsForm({ value, onChange, refusal }: Props) {
   const text = (name: 'system' | 'temperature' | 'iterations' | 'skills') => ({
     value: value[name],
@@ -45,7 +45,7 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
   })
   return (
     <>
-      <Choices label="Format of the call" value={value.door} choices={DOORS} onChange={(door) => onChange({ door })} />
+      <Choices isNamed label="API" value={value.api} choices={APIS} onChange={(api) => onChange({ api })} />
       {refusal && (
         <p className="problem" role="status">
           {refusal}
@@ -58,7 +58,7 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
           help="0 to 2. Empty: the engine's default."
           {...text('temperature')}
         />
-        {value.door === 'completions' ? (
+        {value.api === 'completions' ? (
           <Text
             {...{ label: 'Maximum tool turns', type: 'number', min: 1, max: 20 }}
             help="1 to 20. Empty: the server's default."
@@ -73,7 +73,7 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
           />
         )}
       </div>
-      {value.door !== 'completions' && value.format === 'schema' && (
+      {value.api !== 'completions' && value.format === 'schema' && (
         <Fields of={SCHEMA} value={value} onChange={onChange} />
       )}
       <Text label="Skills" help="Short names, separated by spaces." {...text('skills')} />
@@ -84,7 +84,7 @@ export function SettingsForm({ value, onChange, refusal }: Props) {
           name="function"
           rows={value.tools}
           onChange={(tools) =>
-            onChange({ tools, ...(value.door === 'completions' && tools.length ? { door: 'chat' } : {}) })
+            onChange({ tools, ...(value.api === 'completions' && tools.length ? { api: 'chat' } : {}) })
           }
           fresh={() => NEW_FUNCTION}
           fields={FUNCTION}

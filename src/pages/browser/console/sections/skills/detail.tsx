@@ -51,7 +51,7 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
         touches={['/skills']}
         permission="manageSkills"
         actions={[
-          !own && !skill.comingSoon && { label: 'Install', path: '/skills', body: { skillId: skill.id } },
+          !own && !skill.comingSoon && { label: 'Install', path: '/skills', body: { skillId: skill.id }, isMain: true },
           own !== undefined && {
             label: own.enabled ? 'Switch off' : 'Switch on',
             method: 'PATCH',

@@ -4,7 +4,7 @@ import { defineTabs } from '../../shell/tabs'
 import { useHanded } from '../../shell/value'
 import { chipColumn } from '../../ui/columns'
 import type { FormField } from '../../ui/fields'
-import { Ago, whole } from '../../ui/format'
+import { Ago, plural, whole } from '../../ui/format'
 import type { Column } from '../../ui/table'
 import { SkillBody } from './detail'
 import { Review } from './review'
@@ -53,11 +53,23 @@ const useNewSkill = () => ({
   values: useHanded() ?? {},
 })
 
+const Tile = ({ name, description, category, installCount, averageRating }: SkillEntry) => (
+  <>
+    <b>{name}</b>
+    <span className="about">{description}</span>
+    <small>
+      {category}, {plural(installCount, 'install')}
+      {averageRating !== null && `, rated ${averageRating.toFixed(1)}`}
+    </small>
+  </>
+)
+
 type Empty = Screen<SkillEntry>['empty']
 const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: Empty, columns: readonly Column<SkillEntry>[]) =>
   defineScreen<SkillEntry>('skills', 'Skills', {
     list: { path: '/skills', rows: 'skills', query: { filter } },
     columns,
+    ...(filter === 'marketplace' ? { tile: Tile, isGallery: true } : {}),
     filters: [
       { name: 'q', label: 'Name, description or keyword' },
       { name: 'category', label: 'Category', values: CATEGORIES },

@@ -16,6 +16,8 @@ function State({ enabled, disabled_reason, failure_count }: Webhook) {
   return failure_count > 0 ? <Chip state="bad">failing {failure_count}×</Chip> : <Chip state="good">ok</Chip>
 }
 
+/** An endpoint without an address is one that somebody's command line listens to. */
+const nameOf = ({ url }: Webhook) => (url === 'listen:' ? 'svc-admin webhooks listen' : url)
 const RETRIED_MS = 7 * 86_400_000
 const GRACE_S = 86_400
 const sampleOf = (type: string) => EVENTS.find(([name]) => name === type)?.[1].data ?? {}
@@ -143,12 +145,12 @@ const NewWebhook = ({ close }: { close(): void }) => <EndpointForm onDone={close
 export default defineScreen<Webhook>('webhooks', 'Webhooks', {
   list: { path: '/webhooks', rows: 'webhooks', everyMs: 10_000 },
   columns: [
-    { key: 'url', head: 'Endpoint', main: true, width: 'minmax(0, 2fr)' },
+    { key: 'url', head: 'Endpoint', cell: nameOf, main: true, width: 'minmax(0, 2fr)' },
     { key: 'state', head: 'State', cell: State, main: true, width: '140px' },
     { key: 'events', head: 'Events', cell: ({ event_types }) => event_types.join(', ') },
     agoColumn('last', 'Last delivery', ({ last_delivered_at: at }) => at, { number: false, width: '124px' }),
   ],
   empty: { text: 'No endpoints. An endpoint is called when something happens here.' },
-  detail: { path: (id) => `/webhooks/${id}`, titleOf: ({ url }) => url, body: WebhookBody },
+  detail: { path: (id) => `/webhooks/${id}`, titleOf: nameOf, body: WebhookBody },
   create: { label: 'Add endpoint', permission: 'manageWebhooks', form: NewWebhook },
 })

@@ -10,6 +10,7 @@ import { Flow } from '../../ui/flow'
 import { money } from '../../ui/format'
 import { Failed, type Problem } from '../../ui/states'
 import { CanvasRuns, Versions } from './canvas-runs'
+import { ConfigFields, type Kind } from './config'
 
 const KINDS = ['input', 'prompt', 'model', 'tool', 'knowledge', 'vision', 'condition', 'output'] as const
 
@@ -234,11 +235,10 @@ function NodePanel({ node, graph, set, change, remove }: PanelProps) {
         value={node.data?.label ?? ''}
         onChange={(text) => set({ data: { ...node.data, label: text } })}
       />
-      <JsonField
-        label="Settings"
+      <ConfigFields
+        kind={node.type as Kind}
         value={node.data?.config ?? {}}
-        rows={5}
-        onChange={(config) => set({ data: { ...node.data, config: (config ?? {}) as Record<string, unknown> } })}
+        onChange={(config) => set({ data: { ...node.data, config } })}
       />
       <h3>Leads to</h3>
       <ul className="plain-list">

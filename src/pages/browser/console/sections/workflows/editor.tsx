@@ -5,6 +5,7 @@ import { Form, unsaved } from '../../shell/form'
 import { Button, Choices, Select, Text } from '../../ui/controls'
 import { JsonField } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
+import { ConfigFields } from './config'
 import { Runs } from './runs'
 
 /** Initial settings of a new step of each kind. */
@@ -20,6 +21,19 @@ const BEGINNINGS: Record<StepType, Record<string, unknown>> = {
   event: { eventType: 'order.checked', payload: {} },
   transform: { template: { text: '{{trigger.text}}' } },
   output: { format: 'text', template: '{{steps.0.output.text}}' },
+}
+const KINDS: Record<StepType, string> = {
+  ai_transform: 'Ask an engine',
+  skill: 'Run a skill',
+  tool: 'Use a tool',
+  http: 'Call an address',
+  notification: 'Notify',
+  approval: 'Ask a person',
+  condition: 'Decide',
+  delay: 'Wait',
+  event: 'Publish an event',
+  transform: 'Rearrange data',
+  output: 'Answer',
 }
 const TEMPLATES: Record<string, Step[]> = {
   'Summarize and tell': [
@@ -98,6 +112,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
         onDone={of ? undefined : close}
       >
         <Choices
+          isNamed
           label="Starts"
           value={trigger}
           onChange={setTrigger}
@@ -109,6 +124,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
         </div>
         {steps.length === 0 && (
           <div className="actions">
+            <span className="faint">Start with</span>
             {Object.entries(TEMPLATES).map(([name, template]) => (
               <Button key={name} onClick={() => change(template)}>
                 {name}
@@ -137,7 +153,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
                   <Select
                     label="Kind"
                     value={step.type}
-                    choices={Object.keys(BEGINNINGS).map((type) => [type, type.replaceAll('_', ' ')] as const)}
+                    choices={KINDS}
                     onChange={(kind) => set({ type: kind as StepType, config: BEGINNINGS[kind as StepType] })}
                   />
                   <Next
@@ -156,12 +172,11 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
                     fails
                   />
                 </div>
-                <JsonField
+                <ConfigFields
                   key={step.type}
-                  label="What it does"
+                  kind={step.type}
                   value={step.config}
-                  rows={4}
-                  onChange={(value) => set({ config: (value ?? {}) as Record<string, unknown> })}
+                  onChange={(config) => set({ config })}
                 />
               </>
             )}

@@ -37,6 +37,7 @@ export function Runs({ of }: { of: Workflow }) {
         actions={[
           {
             label: 'Run…',
+            isMain: true,
             path: `/workflows/${of.id}/run`,
             fields: [
               { name: 'triggerData', label: 'Input, as JSON', kind: 'json', rows: 4 },

@@ -1,16 +1,16 @@
 import type { ModelList } from '../../../../../engines/schema'
 import { jsonOf } from '../../ui/controls'
 
-export const DOORS = {
+export const APIS = {
   completions: 'Completions',
   chat: 'Chat',
   responses: 'Responses',
   messages: 'Messages',
 } as const
-export type Door = keyof typeof DOORS
+export type Api = keyof typeof APIS
 
-/** The route of each format. */
-export const PATHS: Record<Door, string> = {
+/** The route of each API. */
+export const PATHS: Record<Api, string> = {
   completions: '/completions',
   chat: '/chat/completions',
   responses: '/responses',
@@ -24,7 +24,7 @@ export type Server = { label: string; url: string }
 export type Given = { name: string; type: string; url: string }
 
 export type Common = {
-  door: Door
+  api: Api
   system: string
   temperature: string
   iterations: string
@@ -37,7 +37,7 @@ export type Common = {
 export type Settings = Common & { mode: string; model: string }
 
 export const PLAIN: Common = {
-  door: 'completions',
+  api: 'completions',
   system: '',
   temperature: '',
   iterations: '',
@@ -237,12 +237,12 @@ export function bodyOf(settings: Settings, turns: readonly Turn[]): Body {
     // Omits calls without a result, because engines reject them.
     return turn.text ? [{ ...turn, calls: [] }] : []
   })
-  return BODIES[settings.door](settings, told)
+  return BODIES[settings.api](settings, told)
 }
 
-/** Why a format does not support these settings. Null if it supports all. */
-export function refusedBy({ door, tools, format }: Common, files: readonly Given[]): string | null {
-  if (door !== 'completions') return null
+/** Why an API does not support these settings. Null if it supports all. */
+export function refusedBy({ api, tools, format }: Common, files: readonly Given[]): string | null {
+  if (api !== 'completions') return null
   if (tools.length) return 'Completions do not take functions. Choose Chat, Responses or Messages.'
   if (format !== 'text') return 'Completions have no answer format. Choose Chat, Responses or Messages.'
   if (files.some((file) => !isImage(file)))
