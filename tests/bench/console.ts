@@ -33,7 +33,7 @@ const ROW_PX = 36
 const STARTED_MS = performance.now()
 /** When the browser has to be done, and when no further pair begins. */
 const [BROWSED_MS, PAIRED_MS] = [150_000, 270_000]
-const LEAST_PAIRS = 4
+const MIN_PAIRS = 4
 /** How often a page on the last day reads its figures again while calls come in. */
 const AGAIN_MS = 10_000
 const isEarly = (untilMs: number) => performance.now() - STARTED_MS < untilMs
@@ -282,7 +282,7 @@ async function beside(): Promise<number> {
   }
   await fire(shot, CONNECTIONS, 5_000)
   const [later, fewer, alone]: [number[], number[], number[]] = [[], [], []]
-  for (let pair = 0; pair < PAIRS && (pair < LEAST_PAIRS || isEarly(PAIRED_MS)); pair++) {
+  for (let pair = 0; pair < PAIRS && (pair < MIN_PAIRS || isEarly(PAIRED_MS)); pair++) {
     const round = async () => fire(shot, CONNECTIONS, SECONDS * 1_000)
     const open = async () => {
       const leave = await openConsoles()
