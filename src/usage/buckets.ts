@@ -41,13 +41,19 @@ export const modeOf = ({ mode, resolved_mode }: Pick<UsageRow, 'mode' | 'resolve
 
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 86_400_000
-export const WIDTHS: Record<Grain, number> = { day: DAY_MS, hour: HOUR_MS, slot: HOUR_MS / 12 }
-/** From wide to fine. Of a key, slots exist for busy hours only. In others there would be almost one per call. */
-const GRAINS: readonly Grain[] = ['day', 'hour', 'slot']
-const KEY_GRAINS: readonly Grain[] = ['day', 'hour']
+export const WIDTHS: Record<Grain, number> = { day: DAY_MS, hour: HOUR_MS, slot: HOUR_MS / 12, minute: HOUR_MS / 60 }
+/** From wide to fine. */
+const GRAINS: readonly Grain[] = ['day', 'hour', 'slot', 'minute']
 
-/** The grains stored for one API key, or over all keys (empty string). */
-export const grainsOf = (apiKey: string): readonly Grain[] => (apiKey === '' ? GRAINS : KEY_GRAINS)
+/**
+ * The grains stored for one API key, or over all keys (empty string). The finest exists for busy hours only: slots of a
+ * key, minutes of all keys. In other hours there would be almost one bucket per call.
+ */
+export const grainsOf = (apiKey: string, isBusy = false): readonly Grain[] =>
+  GRAINS.slice(0, (apiKey === '' ? 3 : 2) + (isBusy ? 1 : 0))
+
+/** The next finer grain. */
+export const finerThan = (grain: Grain): Grain => GRAINS[GRAINS.indexOf(grain) + 1] ?? grain
 
 export const startOf = (grain: Grain, at: number): number => Math.floor(at / WIDTHS[grain]) * WIDTHS[grain]
 
@@ -121,9 +127,9 @@ type Line = { sums: Sums; cells: number[]; buckets: Bucket[] }
 
 /**
  * Sums calls per bucket: for each grain, over all keys and per key, over all skills and per skill. `isBusy`: whether
- * there are slots for the key of a call in its hour.
+ * the hour of a call is a busy one of this key, or of all keys (empty string).
  */
-export function createBuckets(isBusy: (call: Counted) => boolean) {
+export function createBuckets(isBusy: (call: Counted, apiKey: string) => boolean) {
   const lines = new Map<string, Line>()
   const buckets = new Map<string, Bucket>()
 
@@ -132,7 +138,11 @@ export function createBuckets(isBusy: (call: Counted) => boolean) {
     const name = [owner, startOf('slot', at), api_key_id, mode, resolved_mode, model, ...skills].join('\n')
     let line = lines.get(name)
     if (!line) {
-      line = { sums: emptySums(), cells: [], buckets: rollupKeysOf(call, skills, isBusy(call)).map(bucketAt) }
+      line = {
+        sums: emptySums(),
+        cells: [],
+        buckets: rollupKeysOf(call, skills, (key) => isBusy(call, key)).map(bucketAt),
+      }
       lines.set(name, line)
     }
     return line
@@ -184,11 +194,15 @@ export function addCall(into: Sums, call: Omit<Counted, 'id' | 'owner' | 'at' | 
 type Placed = Pick<Counted, 'owner' | 'at' | 'api_key_id' | 'mode' | 'resolved_mode' | 'model'>
 
 /** The buckets that count a call. */
-export function rollupKeysOf(call: Placed, skills: readonly string[] = [], isBusy = false): RollupKey[] {
+export function rollupKeysOf(
+  call: Placed,
+  skills: readonly string[] = [],
+  isBusy: (apiKey: string) => boolean = () => false,
+): RollupKey[] {
   const words = { mode: call.mode ?? '', resolved_mode: call.resolved_mode ?? '', model: call.model ?? '' }
   const keys = call.api_key_id === null ? [''] : ['', call.api_key_id]
   return keys.flatMap((api_key) =>
-    grainsOf(isBusy ? '' : api_key).flatMap((grain) =>
+    grainsOf(api_key, isBusy(api_key)).flatMap((grain) =>
       ['', ...skills].map((skill) => ({
         owner: call.owner,
         grain,

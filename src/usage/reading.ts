@@ -8,12 +8,11 @@ import { microToCents } from '../kernel/money'
 import { type RangeQuery, readRange, reversed } from '../kernel/range'
 import { createSharedReads } from '../kernel/shared-reads'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
-import { DAY_MS, grainsOf, startOf } from './buckets'
+import { DAY_MS, grainsOf } from './buckets'
 import { type Calls, daySumsOf, skillSumsOf, sumsOf } from './call-repository'
 import { piecesOf } from './export'
 import { type Choice, createTally, rolledIn, type Tally } from './report-repository'
 import { countRequests, findRequest, listRequests, type ReadHeldAmount } from './requests'
-import { requestsOf } from './rollup-repository'
 import type {
   RequestFilters,
   RequestQuery,
@@ -26,7 +25,7 @@ import type {
 import { EXPORT_DAYS, REPORT_DAYS } from './schema'
 import { costsOf, readSeries, type SeriesDeps } from './series'
 import type { Refusals, Spend } from './service'
-import { endOf, planOf, type Span, type Turn, tailOf, withWholeEnds } from './spans'
+import { endOf, planOf, type Span, sumPlanOf, type Turn, tailOf } from './spans'
 import { spendDays } from './table'
 
 const EXPORT_ROWS = 1_000_000
@@ -274,7 +273,7 @@ async function monthOf(reader: Reader, owner: OwnerScope, at: number, turn: Turn
 }
 
 /**
- * Exact sums over a period. Whole days, hours and slots come from the rollups. The ends of the period and calls that
+ * Exact sums over a period. Whole days, hours, slots and minutes come from the rollups. The ends of the period and calls that
  * are not rolled up yet come from the records. The cost does not grow with the number of calls.
  */
 export async function tallyOf(
@@ -285,15 +284,7 @@ export async function tallyOf(
   turn: Turn = nextTurn,
 ): Promise<Tally> {
   const tally = createTally(choice.skill)
-  const ends = planOf(span, now, grainsOf(choice.keyId ?? ''))
-  const hours = new Set(ends.calls.flatMap(({ from, to }) => [startOf('hour', from), startOf('hour', to - 1)]))
-  /** Those without slots of this key. */
-  const calm = new Set<number>()
-  for (const at of choice.keyId === undefined ? [] : hours) {
-    const { hour, slots } = await requestsOf(db, choice.owner, choice.keyId!, at)
-    if (hour !== slots) calm.add(at)
-  }
-  const plan = withWholeEnds(ends, (hour) => (calm.has(hour) ? 'hour' : 'slot'))
+  const plan = await sumPlanOf(db, choice, planOf(span, now, grainsOf(choice.keyId ?? '')))
   const { position, buckets } = await rolledIn(db, choice, plan)
   for (const bucket of buckets) tally.addBucket(bucket)
   for (const end of plan.calls)

@@ -8,6 +8,7 @@ import {
   type Counted,
   createBuckets,
   encode,
+  grainsOf,
   type Histogram,
   noCalls,
   type Speed,
@@ -47,8 +48,12 @@ const CALM_MS = 6_000
 const MAX_RECORDS = 2_000
 const MAX_BUCKETS = 200
 const MIN_RECORDS = 100
-/** Requests of a key in an hour from which on the next one gets slots, or this one, if its first batch has a part. */
+/**
+ * Requests of a key in an hour from which on the next hour is a busy one, or this one, if its first batch has a part.
+ * All keys of an owner need some times as many, because their minutes are shorter than the slots of a key.
+ */
 const BUSY_REQUESTS = 1_000
+const BUSY_TIMES_OF_ALL = 5
 const BUSY_PART = 20
 const MAX_BEGUN = 5_000
 
@@ -60,7 +65,7 @@ type Rolled = { records: number; done: boolean }
  * was read, so with several nodes each record is still counted once.
  */
 export function createRollup({ store, busyRequests = BUSY_REQUESTS }: { store: Store; busyRequests?: number }) {
-  /** Whether an hour of a key that has begun is a busy one. */
+  /** Whether an hour of a key, or of all keys, that has begun is a busy one. */
   const begun = new Map<string, boolean>()
   const watermark = createWatermark()
   /** Number of records to read per batch: about twice what recently fit, because reading more would be wasted. */
@@ -79,7 +84,7 @@ export function createRollup({ store, busyRequests = BUSY_REQUESTS }: { store: S
     const records = await recordsAfter(store.read, { above: from, upTo, limit: wanted })
     const skills = await skillsOf(store.read, records)
     const busy = await busyHours(records)
-    const buckets = createBuckets((call) => busy.has(keyHourOf(call)))
+    const buckets = createBuckets((call, key) => busy.has(hourNameOf(call, key)))
     let taken = 0
     while (taken < records.length && buckets.count() < MAX_BUCKETS) {
       const record = records[taken++]!
@@ -94,27 +99,32 @@ export function createRollup({ store, busyRequests = BUSY_REQUESTS }: { store: S
     return { records: isCommitted ? taken : 0, done: reachedEnd }
   }
 
-  /** The hours of keys that get slots. It is decided with the first call of the hour, so that the slots have them all. */
+  /** The busy hours. It is decided with the first call of an hour, so that its finest buckets have all of them. */
   async function busyHours(records: readonly Counted[]): Promise<ReadonlySet<string>> {
     const busy = new Set<string>()
-    for (const [name, calls] of Map.groupBy(records, keyHourOf)) {
-      const { owner, at, api_key_id } = calls[0]!
-      if (api_key_id === null) continue
-      let isBusy = begun.get(name)
-      if (isBusy === undefined) {
-        const { hour, before, slots } = await requestsOf(store.read, owner, api_key_id, startOf('hour', at))
-        isBusy = hour > 0 ? hour === slots : Math.max(before, calls.length * BUSY_PART) >= busyRequests
-        if (begun.size > MAX_BEGUN) begun.clear()
-        // Until it has begun, another node may decide otherwise.
-        if (hour > 0) begun.set(name, isBusy)
+    for (const isOfAll of [true, false]) {
+      const keyOf = ({ api_key_id }: Counted) => (isOfAll ? '' : (api_key_id ?? ''))
+      for (const [name, calls] of Map.groupBy(records, (call) => hourNameOf(call, keyOf(call)))) {
+        const [api_key, { owner, at }] = [keyOf(calls[0]!), calls[0]!]
+        if (api_key === '' && !isOfAll) continue
+        let isBusy = begun.get(name)
+        if (isBusy === undefined) {
+          const hour = { owner, api_key, grain: 'hour', at: startOf('hour', at) } as const
+          const { its, before, finer } = await requestsOf(store.read, hour, grainsOf(api_key, true).at(-1)!)
+          const minimum = busyRequests * (isOfAll ? BUSY_TIMES_OF_ALL : 1)
+          isBusy = its > 0 ? its === finer : Math.max(before, calls.length * BUSY_PART) >= minimum
+          if (begun.size > MAX_BEGUN) begun.clear()
+          // Until it has begun, another node may decide otherwise.
+          if (its > 0) begun.set(name, isBusy)
+        }
+        if (isBusy) busy.add(name)
       }
-      if (isBusy) busy.add(name)
     }
     return busy
   }
 }
 
-const keyHourOf = ({ owner, api_key_id, at }: Counted): string => `${owner} ${api_key_id} ${startOf('hour', at)}`
+const hourNameOf = ({ owner, at }: Counted, key: string): string => `${owner} ${key} ${startOf('hour', at)}`
 
 /** Moves the cursor and adds the buckets in one transaction. False when another node already took these records. */
 async function commit(

@@ -1,8 +1,17 @@
-import { and, asc, eq, gt, lte, max, type Placeholder, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, max, or, type Placeholder, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { allOf, command, counted, query, type Reader } from '../kernel/store'
-import { HOUR_MS, type RollupKey } from './buckets'
-import { callFields, type RollupRow, speedFields, usageCursors, usageRecords, usageRollups, usageSkills } from './table'
+import { type RollupKey, WIDTHS } from './buckets'
+import {
+  callFields,
+  type Grain,
+  type RollupRow,
+  speedFields,
+  usageCursors,
+  usageRecords,
+  usageRollups,
+  usageSkills,
+} from './table'
 
 /** Name of the only cursor row. */
 export const CURSOR = 'rollups'
@@ -81,33 +90,37 @@ export const latencyAt = query<RollupKey>()((db, p) => {
   return db.select({ latency: t.latency }).from(t).where(at(t, p))
 })
 
-const requestsIn = query<{ owner: OwnerScope; api_key: string; from: number; to: number }>()((db, p) => {
+type RequestsIn = { owner: OwnerScope; api_key: string; grain: Grain; finer: Grain; from: number; to: number }
+
+const requestsIn = query<RequestsIn>()((db, p) => {
   const t = db.of(usageRollups)
   return db
     .select({ grain: t.grain, at: t.at, requests: t.requests })
     .from(t)
     .where(
       and(
-        ...[eq(t.owner, p.owner), sql`${t.grain} in ('hour', 'slot')`, eq(t.api_key, p.api_key), eq(t.skill, sql`''`)],
+        ...[eq(t.owner, p.owner), or(eq(t.grain, p.grain), eq(t.grain, p.finer))],
+        ...[eq(t.api_key, p.api_key), eq(t.skill, sql`''`)],
         ...[sql`${t.at} >= ${p.from}`, sql`${t.at} < ${p.to}`],
       ),
     )
 })
 
 /**
- * The requests of a key in an hour, in the hour before, and in the slots of this one. The slots have all of them, or
- * the hour is not a busy one. During an upgrade an older node may have left some out.
+ * The requests of a key, or of all keys (empty string), in a bucket, in the one before, and in the finer buckets of this
+ * one. The finer ones have all of them, or they are not stored there. During an upgrade an older node may have left some
+ * out.
  */
-export async function requestsOf(db: Reader, owner: OwnerScope, api_key: string, hour: number) {
-  const found = { hour: 0, before: 0, slots: 0 }
-  for (const { grain, at, requests } of await requestsIn(db, {
-    owner,
-    api_key,
-    from: hour - HOUR_MS,
-    to: hour + HOUR_MS,
-  }))
-    if (grain === 'hour') found[at === hour ? 'hour' : 'before'] += requests
-    else if (at >= hour) found.slots += requests
+export async function requestsOf(
+  db: Reader,
+  { owner, api_key, grain, at: start }: Pick<RollupKey, 'owner' | 'api_key' | 'grain' | 'at'>,
+  finer: Grain,
+) {
+  const found = { its: 0, before: 0, finer: 0 }
+  const [from, to] = [start - WIDTHS[grain], start + WIDTHS[grain]]
+  for (const row of await requestsIn(db, { owner, api_key, grain, finer, from, to }))
+    if (row.grain === grain) found[row.at === start ? 'its' : 'before'] += row.requests
+    else if (row.at >= start) found.finer += row.requests
   return found
 }
 

@@ -26,7 +26,7 @@ import { keysWithSums, rolledIn, speedsIn } from './report-repository'
 import { chosen, outcomeOf, slicesOf } from './requests'
 import { skillsOf } from './rollup-repository'
 import type { Figures, Series, SeriesGroup, SeriesQuery, SeriesStep, SeriesTotals, UsageSeries } from './schema'
-import { endOf, planOf, type Span, tailOf, withWholeEnds } from './spans'
+import { endOf, planOf, type Span, sumPlanOf, tailOf, withWholeEnds } from './spans'
 import { type UsageRow, usageRecords } from './table'
 
 const MAX_BUCKETS = 400
@@ -249,7 +249,8 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
   const plan = planOf(span, clock.now(), grains)
   const keys = group_by === 'key' ? await keysWithSums(reader, owner, plan.rolled[0]?.grain ?? 'day') : null
   const wanted = { ...choice, skill: query.skill ?? '', model: query.model, everySkill: group_by === 'skill' }
-  const exact = withWholeEnds(plan, () => grains.at(-1)!)
+  // Several keys differ in which hours have slots.
+  const exact = keys ? withWholeEnds(plan, () => plan.finest) : await sumPlanOf(reader, choice, plan)
   const { position, buckets } = await rolledIn(reader, { ...wanted, ...(keys && { keys }) }, exact)
   for (const row of buckets) {
     const isWhole = row.skill === (query.skill ?? '') && (group_by !== 'key' || row.api_key === '')

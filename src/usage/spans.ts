@@ -2,10 +2,10 @@ import { and, eq, gte, lte } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { nextTurn } from '../kernel/loop'
 import type { Reader } from '../kernel/store'
-import { HOUR_MS, startOf, WIDTHS } from './buckets'
+import { finerThan, HOUR_MS, startOf, WIDTHS } from './buckets'
 import { type Calls, momentAfter, newCalls, rolledCalls } from './call-repository'
 import type { Choice } from './report-repository'
-import { newestId } from './rollup-repository'
+import { newestId, requestsOf } from './rollup-repository'
 import { type Grain, usageRecords } from './table'
 
 /** Number of calls read per slice. */
@@ -25,7 +25,7 @@ export type Span = { from: number; to: number }
 type Part = Span & { grain: Grain }
 type Cut = { rolled: Part[]; calls: Span[] }
 /** A plan for reading a period: `rolled` from the rollups, `calls` (the ends of the period) from single records. */
-export type Plan = Cut & { whole: Span }
+export type Plan = Cut & { whole: Span; finest: Grain }
 /** Such a plan where the calls in `less` are in `rolled`, but not in the period. */
 export type SumPlan = Plan & { less: Span[] }
 
@@ -36,7 +36,7 @@ export type SumPlan = Plan & { less: Span[] }
  */
 export function planOf({ from, to }: Span, now: number, grains: readonly Grain[]): Plan {
   const whole = { from, to: to > now ? startOf('hour', to + HOUR_MS - 1) : to }
-  return { whole, ...cut(whole, grains) }
+  return { whole, finest: grains.at(-1)!, ...cut(whole, grains) }
 }
 
 function cut({ from, to }: Span, [grain, ...finer]: readonly Grain[]): Cut {
@@ -52,26 +52,40 @@ function cut({ from, to }: Span, [grain, ...finer]: readonly Grain[]): Cut {
   }
 }
 
+/** Such a plan for one key or all, with the ends read from finer buckets where these have all calls. */
+export async function sumPlanOf(db: Reader, { owner, keyId = '' }: Choice, plan: Plan): Promise<SumPlan> {
+  const { finest } = plan
+  const finer = finerThan(finest)
+  const complete = new Set<number>()
+  for (const at of new Set(plan.calls.flatMap(({ from, to }) => [startOf(finest, from), startOf(finest, to - 1)]))) {
+    const found = await requestsOf(db, { owner, api_key: keyId, grain: finest, at }, finer)
+    // Whether a bucket without calls will have finer ones is not known yet.
+    if (found.its > 0 && found.its === found.finer) complete.add(at)
+  }
+  return withWholeEnds(plan, (at) => (complete.has(at) ? finer : finest))
+}
+
 /**
- * Reads the ends of a plan from buckets of the finest grain that their hour has. What covers more than half of such a
- * bucket is replaced by the whole bucket without the rest of it, which has fewer calls to read. For sums, from which
- * the rest can be subtracted.
+ * Reads the ends of a plan from buckets of the finest grain that `finestAt` names for the bucket they are in. What covers
+ * more than half of such a bucket is replaced by the whole bucket without the rest of it, which has fewer calls to read.
+ * For sums, from which the rest can be subtracted.
  */
-export function withWholeEnds({ rolled, calls, whole }: Plan, finestIn: (hour: number) => Grain): SumPlan {
-  const plan: SumPlan = { rolled: [...rolled], calls: [], less: [], whole }
-  for (const end of calls.flatMap((span) => split(span, 'hour'))) {
-    const finest = finestIn(startOf('hour', end.from))
-    const inner = cut(end, finest === 'slot' ? ['slot'] : [])
-    plan.rolled.push(...inner.rolled)
-    for (const part of inner.calls.flatMap((span) => split(span, finest))) {
-      const from = startOf(finest, part.from)
-      const to = from + WIDTHS[finest]
-      if (part.to - part.from <= WIDTHS[finest] / 2) {
-        plan.calls.push(part)
+export function withWholeEnds(plan: Plan, finestAt: (at: number) => Grain): SumPlan {
+  const { rolled, calls, whole, finest } = plan
+  const sums: SumPlan = { rolled: [...rolled], calls: [], less: [], whole, finest }
+  for (const end of calls.flatMap((span) => split(span, finest))) {
+    const grain = finestAt(startOf(finest, end.from))
+    const inner = cut(end, grain === finest ? [] : [grain])
+    sums.rolled.push(...inner.rolled)
+    for (const part of inner.calls.flatMap((span) => split(span, grain))) {
+      const from = startOf(grain, part.from)
+      const to = from + WIDTHS[grain]
+      if (part.to - part.from <= WIDTHS[grain] / 2) {
+        sums.calls.push(part)
         continue
       }
-      plan.rolled.push({ grain: finest, from, to })
-      plan.less.push(
+      sums.rolled.push({ grain, from, to })
+      sums.less.push(
         ...[
           { from, to: part.from },
           { from: part.to, to },
@@ -79,7 +93,7 @@ export function withWholeEnds({ rolled, calls, whole }: Plan, finestIn: (hour: n
       )
     }
   }
-  return plan
+  return sums
 }
 
 /** An end in two buckets, with neither of them whole, as two. */

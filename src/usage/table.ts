@@ -94,8 +94,8 @@ export const usageSkills = defineTable(
 
 /**
  * Sums of calls, one row per hour and per day for each mode and model: over all keys and per key, over all skills and
- * per skill. Over all keys, and for busy hours of a key, there are also rows per five-minute slot. Monthly reports read these rows instead of the
- * calls.
+ * per skill. Over all keys, and for busy hours of a key, there are also rows per five-minute slot; for busy hours of all
+ * keys, per minute. Monthly reports read these rows instead of the calls.
  */
 export const usageRollups = defineClusteredTable(
   'usage_rollups',
@@ -104,7 +104,7 @@ export const usageRollups = defineClusteredTable(
     grain: k.text('grain').$type<Grain>().notNull(),
     /** Empty for the sum over all keys and sessions. */
     api_key: k.text('api_key').notNull(),
-    /** Start of the day, hour or slot. */
+    /** Start of the day, hour, slot or minute. */
     at: k.ms('at').notNull(),
     /** Empty for the sum over all calls. A call with skills is also counted in the row of each skill. */
     skill: k.text('skill').notNull(),
@@ -126,7 +126,7 @@ export const usageRollups = defineClusteredTable(
   }),
   (t, k) => [k.primaryKey({ columns: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model] })],
 )
-export type Grain = 'day' | 'hour' | 'slot'
+export type Grain = 'day' | 'hour' | 'slot' | 'minute'
 
 /** Calls per skill and hour, summed over all owners, so that the author of a skill sees its use but not who used it. */
 export const skillCalls = defineTable(

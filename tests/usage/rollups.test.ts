@@ -11,8 +11,11 @@ import { openTestStore } from '../support/store'
 import { type Notice, type Request, reportOf } from './oracle'
 
 const store = await openTestStore()
-/** Two calls of a key in an hour make it a busy one, so that reports meet both kinds. */
-const rollBatch = createRollup({ store, busyRequests: 40 })
+/** Two calls of a key in an hour make it a busy one, ten of all keys or only two: so reports meet both kinds. */
+const [rollBatch, rollBusy] = [40, 8].map((busyRequests) => createRollup({ store, busyRequests })) as [
+  ReturnType<typeof createRollup>,
+  ReturnType<typeof createRollup>,
+]
 const HOUR = 3_600_000
 const SLOT = HOUR / 12
 const START = Date.parse('2026-03-01T00:00:00Z')
@@ -24,6 +27,9 @@ const SKILLS = ['skill-a', 'skill-b']
 
 const moment = fc.oneof(
   fc.integer({ min: START, max: NOW - 1 }),
+  // Calls and ends of reports in the same hours, and in the same minutes.
+  fc.integer({ min: START, max: START + 2 * HOUR }),
+  fc.integer({ min: START + SLOT, max: START + 2 * SLOT }),
   // The edges of slots, hours and days are where a call is lost or counted twice.
   fc
     .tuple(fc.integer({ min: 0, max: 96 }), fc.constantFrom(0, 1, 11), fc.constantFrom(-1, 0, 1))
@@ -75,13 +81,13 @@ describe('a report', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.nat(1), call), { maxLength: 60 }),
-        fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 4 }),
+        fc.array(fc.tuple(fc.constantFrom(rollBatch, rollBusy), fc.integer({ min: 1, max: 40 })), { maxLength: 4 }),
         fc.array(question, { minLength: 1, maxLength: 4 }),
         async (made, batches, questions) => {
           const owners: OwnerScope[] = [`user:${UserId.create()}`, `user:${UserId.create()}`]
           const calls = made.map(([ownerFilter, one]) => notify(owners[ownerFilter]!, one))
           await write(calls)
-          for (const limit of batches) await rollBatch(limit)
+          for (const [roll, limit] of batches) await roll(limit)
           for (const { span, ...choice } of questions) {
             const request: Request = { ...choice, from: Math.min(...span), to: Math.max(...span) }
             for (const owner of owners) {
@@ -106,7 +112,9 @@ describe('a report', () => {
   }, 60_000)
 
   test.each([
+    ['minute', ['day', 'hour', 'slot'], SLOT / 5],
     ['slot', ['day', 'hour', 'slot'], SLOT],
+    ['slot', ['day', 'hour'], SLOT],
     ['hour', ['day', 'hour'], HOUR],
   ] as const)(
     'reads at most half of a %s of single calls at each end, and the rest of no other',
@@ -149,6 +157,7 @@ describe('a report', () => {
 
 describe('the rollups', () => {
   test('take each call once, whatever fails on the way', async () => {
+    while (!(await rollBatch()).done);
     const owner: OwnerScope = `user:${UserId.create()}`
     const one = fc.sample(call, 1)[0]!
     await write(Array.from({ length: 30 }, (_, n) => notify(owner, { ...one, keyId: null, skills: [], at: START + n })))
@@ -160,6 +169,7 @@ describe('the rollups', () => {
     expect(mine.map(({ grain, requests }) => [grain, requests]).sort()).toEqual([
       ['day', 30],
       ['hour', 30],
+      ['minute', 30],
       ['slot', 30],
     ])
     const c = store.read.of(usageCursors)

@@ -158,7 +158,7 @@ async function seedMany(account: Account): Promise<void> {
 
 async function roll(size: Size): Promise<void> {
   const app = await openApp({ config: configOf(size), log })
-  // Its sums become those of many, which have a key's slots.
+  // Its sums become those of many, which have slots of a key and minutes.
   const rollBatch = createRollup({ store: app.container.store, busyRequests: 1 })
   while (!(await rollBatch()).done);
   await app.close()
