@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { loadConfig } from '../../src/app/config'
 import { fakeClock } from '../support/clock'
 import { createWorld, operatorCall, type Person, type Reply } from '../support/world'
 
@@ -54,6 +55,11 @@ describe('of requests at once, no more are taken than', () => {
     expect(await taken(boss, path, body, bound)).toBe(4)
     expect((await (await world.signedIn(boss)).send('POST', path, { ...body, scope: 'personal' })).status).toBe(201)
   })
+})
+
+test('a server that says nothing has bounds all the same (I-15)', () => {
+  const bounds = { maxKeysPerPerson: 100, maxOrgsPerPerson: 50, maxPolicies: 500, maxPreferences: 500 }
+  expect(loadConfig()).toMatchObject(bounds)
 })
 
 describe('a bound', () => {

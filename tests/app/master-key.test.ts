@@ -140,8 +140,7 @@ describe.skipIf(!postgresUrl)('nodes with a master key', () => {
       for (let n = 0; !isOver; n++) {
         const name = { ...headers, 'idempotency-key': `load-${at}-${n >> 1}` }
         const body = JSON.stringify({ url: 'listen:', event_types: ['*'] })
-        const path = `${nodes[n % 2]!.url}/api/v1/webhooks`
-        const answer = await fetch(path, { method: 'POST', headers: name, body })
+        const answer = await fetch(`${nodes[n % 2]!.url}/api/v1/webhooks`, { method: 'POST', headers: name, body })
         // Each is sent to both nodes: the second replays what the first sealed.
         if (!answer.ok) failed.push(`${answer.status} ${await answer.text()}`)
         answered += 1

@@ -17,8 +17,7 @@ afterAll(async () => {
 let count = 0
 async function startWith(overrides: ConfigOverrides): Promise<RunningApp> {
   const config = loadConfig({ dataDir: join(folder, `data${++count}`), port: 0, ...overrides })
-  const log = createLog({ level: 'error', pretty: false, write: () => undefined })
-  const app = await start({ config, log })
+  const app = await start({ config, log: createLog({ level: 'error', pretty: false, write: () => undefined }) })
   running.push(app)
   return app
 }

@@ -82,8 +82,7 @@ describe('the first run', () => {
     const world = await createWorld()
     const seeded = await seed(world)
     expect(world.logged.join('')).not.toContain(seeded!.key)
-    const authorization = { authorization: `Bearer ${seeded!.key}` }
-    const audit = await world.send('GET', 'audit', undefined, authorization)
+    const audit = await world.send('GET', 'audit', undefined, { authorization: `Bearer ${seeded!.key}` })
     expect(audit.body.map(({ action }: { action: string }) => action)).toContain('key.created')
     expect(audit.text).not.toContain(seeded!.key)
   })

@@ -97,8 +97,7 @@ describe('a stop in good order (I32)', () => {
   test('is not held up by connections that are idle, and happens once however often it is asked for', async () => {
     const { app, ask } = await running()
     await (await ask({ prompt: 'first' })).text()
-    const stops = [app.stop(), app.stop(), app.stop()]
-    await Promise.all(stops)
+    await Promise.all([app.stop(), app.stop(), app.stop()])
     await expect(ask({ prompt: 'afterwards' })).rejects.toThrow()
   })
 

@@ -24,8 +24,7 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
       `#!/bin/sh\nprintf %s "$1" > "${place}/opened.part" && mv "${place}/opened.part" "${place}/opened"\n`,
     )
     chmodSync(program, 0o755)
-    const env = { BROWSER: program }
-    expect((await json(['browser', 'open', id], { env })).rights).toBe('view')
+    expect((await json(['browser', 'open', id], { env: { BROWSER: program } })).rights).toBe('view')
     await eventually(() => existsSync(join(place, 'opened')))
     expect(readFileSync(join(place, 'opened'), 'utf8')).toContain(`/embed/browser/${id}?token=`)
   }

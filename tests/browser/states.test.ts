@@ -76,8 +76,7 @@ inChromium('what a viewer is shown (docs/operating.md 5.4)', async () => {
     const page = await look(session.handle.embed_url)
     await eventually(async () => (await notifiedTo(page)).some(({ type }) => type === 'connected'))
     const dead = innerOf(session.id)
-    const cdp = await dead.createCDPSession()
-    void cdp.send('Page.crash').catch(() => undefined)
+    void (await dead.createCDPSession()).send('Page.crash').catch(() => undefined)
     await eventually(async () => (await notifiedTo(page)).filter(({ type }) => type === 'connected').length === 2)
     const notices = await notifiedTo(page)
     expect(notices.find(({ type }) => type === 'disconnected')).toMatchObject({

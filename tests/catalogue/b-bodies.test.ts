@@ -11,6 +11,8 @@ const bytes = (text: string, encoding: 'utf16le' | 'utf8' | 'latin1') => new Uin
 const utf32 = (text: string) => new Uint8Array(Uint32Array.from([...text].map((char) => char.codePointAt(0)!)).buffer)
 const BOM = '\ufeff'
 const RANDOM_ID = '00000000-0000-4000-8000-000000000000'
+const NOTHING = `conversations/${RANDOM_ID}`
+const unknown = { id: 'B2', is: 404, code: 'not_found' }
 const nested = (depth: number, open: string, close: string) =>
   `{"prompt":"x","metadata":{"a":${open.repeat(depth)}${close.repeat(depth)}}}`
 
@@ -21,7 +23,7 @@ const TAKERS = [
   'POST chat/completions',
   'POST auth/signup',
   'POST auth/sessions',
-  `PATCH conversations/${RANDOM_ID}`,
+  `PATCH ${NOTHING}`,
   `PUT keys/${people.keyIds.k1}`,
 ]
 
@@ -33,31 +35,12 @@ const shapes: Row[] = [
   ),
   { ...invalid, id: 'B1', what: 'an empty object', body: {} },
   { ...invalid, id: 'B1', what: 'an empty object for chat', ask: 'POST chat/completions', body: {} },
-  { ...invalid, id: 'B2', what: 'PATCH without a body', ask: `PATCH conversations/${RANDOM_ID}` },
-  {
-    ...invalid,
-    id: 'B2',
-    what: 'PATCH with a stranger member',
-    ask: `PATCH conversations/${RANDOM_ID}`,
-    body: { arg: null },
-  },
-  { id: 'B2', what: 'DELETE without a body', ask: `DELETE conversations/${RANDOM_ID}`, is: 404, code: 'not_found' },
-  {
-    id: 'B2',
-    what: 'DELETE with null',
-    ask: `DELETE conversations/${RANDOM_ID}`,
-    body: 'null',
-    is: 404,
-    code: 'not_found',
-  },
-  {
-    id: 'B2',
-    what: 'DELETE with a stranger member',
-    ask: `DELETE keys/${RANDOM_ID}`,
-    body: { arg: null },
-    is: 404,
-    code: 'not_found',
-  },
+  ...[undefined, { arg: null }].map(
+    (body): Row => ({ ...invalid, id: 'B2', what: `PATCH with ${body}`, ask: `PATCH ${NOTHING}`, body }),
+  ),
+  { ...unknown, what: 'DELETE without a body', ask: `DELETE ${NOTHING}` },
+  { ...unknown, what: 'DELETE with null', ask: `DELETE ${NOTHING}`, body: 'null' },
+  { ...unknown, what: 'DELETE with a stranger member', ask: `DELETE keys/${RANDOM_ID}`, body: { arg: null } },
   { id: 'B4', what: 'a byte order mark is read over on completions', body: `${BOM}{"prompt":"bom"}`, is: 200 },
   { id: 'B4', what: 'and on keys', ask: 'POST keys', body: `${BOM}{"name":"bom"}`, is: 201 },
   { ...invalid, id: 'B5', what: 'UTF-16', body: bytes('{"prompt":"a"}', 'utf16le') },
@@ -65,18 +48,10 @@ const shapes: Row[] = [
   { ...invalid, id: 'B5', what: 'bytes that are no UTF-8', body: bytes('{"prompt":"\xff\xfe"}', 'latin1') },
   { ...invalid, id: 'B5', what: 'an overlong slash', body: bytes('{"prompt":"\xc0\xaf"}', 'latin1') },
   { ...invalid, id: 'B5', what: 'half of a surrogate pair', body: '{"prompt":"a\\ud83d"}' },
-  {
-    ...invalid,
-    id: 'B5',
-    what: 'half of a surrogate pair in a member name',
-    body: '{"prompt":"a","metadata":{"\\ud83d":1}}',
-  },
+  { ...invalid, id: 'B5', what: 'half of one in a member name', body: '{"prompt":"a","metadata":{"\\ud83d":1}}' },
   { ...invalid, id: 'B7', what: 'an escaped NUL in the prompt', body: '{"prompt":"a\\u0000b"}' },
   { ...invalid, id: 'B7', what: 'an escaped NUL in metadata', body: '{"prompt":"a","metadata":{"k\\u0000":"v"}}' },
   { ...invalid, id: 'B7', what: 'a NUL byte', body: '{"prompt":"a\0b"}' },
-  ...['', '   ', '\u200b', '\n', '\t\r\n \u00a0', '\u2060\ufeff'].map(
-    (prompt): Row => ({ ...invalid, id: 'B8', what: `the prompt ${JSON.stringify(prompt)}`, body: { prompt } }),
-  ),
   {
     id: 'B10',
     what: 'of a member given twice, the last counts everywhere',
@@ -87,6 +62,8 @@ const shapes: Row[] = [
 ]
 attack('B. bodies', target, shapes)
 
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]))
+const withMetadata = (metadata: object) => ({ id: 'B13', body: { prompt: 'x', metadata } })
 const quickly: Row['also'] = () => hasNotBlocked(target)
 const hostile: Row[] = [
   { ...invalid, id: 'B11', what: '100,000 lists in each other', body: '['.repeat(100_000), also: quickly },
@@ -94,31 +71,11 @@ const hostile: Row[] = [
   { ...invalid, id: 'B11', what: 'the same in metadata', body: nested(50_000, '[', ']'), also: quickly },
   { ...invalid, id: 'B13', what: 'metadata 65 deep', body: nested(65, '[', ']') },
   { id: 'B13', what: 'metadata 60 deep', body: nested(60, '[', ']'), is: 200 },
-  {
-    ...invalid,
-    id: 'B13',
-    what: 'metadata of 100,000 members',
-    body: { prompt: 'x', metadata: Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, at])) },
-  },
-  {
-    ...invalid,
-    id: 'B13',
-    what: 'a member name of 1 MB',
-    body: { prompt: 'x', metadata: { ['k'.repeat(1_000_000)]: 1 } },
-  },
-  { ...invalid, id: 'B13', what: 'a value of 16 KB', body: { prompt: 'x', metadata: { a: 'x'.repeat(16_384) } } },
-  {
-    id: 'B13',
-    what: '50 members',
-    body: { prompt: 'x', metadata: Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, at])) },
-    is: 200,
-  },
-  {
-    ...invalid,
-    id: 'B11',
-    what: 'a number of 400,000 digits',
-    body: `{"prompt":"x","metadata":{"n":${'9'.repeat(400_000)}}}`,
-  },
+  { ...invalid, ...withMetadata(many(100_000)), what: 'metadata of 100,000 members' },
+  { ...invalid, ...withMetadata({ ['k'.repeat(1_000_000)]: 1 }), what: 'a member name of 1 MB' },
+  { ...invalid, ...withMetadata({ a: 'x'.repeat(16_384) }), what: 'a value of 16 KB' },
+  { ...withMetadata(many(50)), what: '50 members', is: 200 },
+  { ...invalid, id: 'B11', what: 'a number of 400,000 digits', body: nested(400_000, '9', '') },
   {
     id: 'B16',
     what: 'a cookie named __proto__ is ignored',

@@ -5,9 +5,9 @@ import { startTarget } from './support'
 import { keepsItsPromises } from './support/oracle'
 
 /*
- * Area F: injection into SQL, headers, CSV, HTML and logs. docs/attacks.md F4 stands with skills, docs/attacks.md F8's
- * names of artifacts with files. For docs/attacks.md F5 and F14 there is nothing to inject into: no filter takes a
- * path, no upload is read as XML.
+ * Area F: injection into SQL, headers, CSV, HTML and logs. docs/attacks.md F4 stands with skills, docs/attacks.md F7
+ * with q-audit, docs/attacks.md F8's names of artifacts with files. For docs/attacks.md F5 and F14 there is nothing to
+ * inject into: no filter takes a path, no upload is read as XML.
  */
 
 const target = await startTarget({ engine: 'builtin' })
@@ -108,27 +108,6 @@ describe('F2 the report', () => {
     for (const name of ['key_id', 'skill']) expect((await filtered(name)).body.totals.requests).toBe(0)
     expect((await filtered('mode')).status).toBe(400)
   })
-})
-
-describe('F7 CSV', () => {
-  test.each(['usage/export', 'audit/export'])('%s is a file, not a page', async (path) => {
-    const { status, headers } = await send('GET', path)
-    expect(status).toBe(200)
-    expect(headers.get('content-type')).toStartWith('text/csv')
-    expect(headers.get('content-disposition')).toStartWith('attachment; filename="')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-  })
-
-  test.each(["=cmd|'/C calc'!A0", '+1', '-1+1', '@SUM(A1)', '\tx'])(
-    'no cell of an export begins with %j',
-    async (word) => {
-      await send('POST', 'completions', { body: { prompt: 'hi', metadata: { note: word } } })
-      await send('POST', 'keys', { body: { name: word } })
-      for (const path of ['usage/export', 'audit/export']) {
-        expect((await send('GET', path)).text).not.toMatch(/(^|,)"?[=@\t]/m)
-      }
-    },
-  )
 })
 
 test.each(['%0d%0aSet-Cookie:a=1', '%0aX-Evil:1', '\u010d\u010aSet-Cookie:a'])(

@@ -63,17 +63,14 @@ test.each(['(?=a)', '(?<=a)b', '(a)\\1', '(?<n>a)\\k<n>'])(
   },
 )
 
-test.each<[string, string]>([
-  ['a{1,1000}', 'a{1,1000}'],
-  ['(a{1,100}){1,100}', '(a{1,100}){1,100}'],
-  ['(a?){50}a{50}', '(a?){50}a{50}'],
-  ['an alternation of 512 characters', `${'ab|'.repeat(170)}c`],
-  ['a hundred properties', '\\p{L}'.repeat(100)],
-])('K5 %s: refused, or compiled at once', async (_, pattern) => {
-  const { status } = await save([rule(pattern)])
-  expect([201, 400]).toContain(status)
-  await hasNotBlocked(target)
-})
+test.each([...['a{1,1000}', '(a{1,100}){1,100}', '(a?){50}a{50}', `${'ab|'.repeat(170)}c`, '\\p{L}'.repeat(100)]])(
+  'K5 %.40s: refused, or compiled at once',
+  async (pattern) => {
+    const { status } = await save([rule(pattern)])
+    expect([201, 400]).toContain(status)
+    await hasNotBlocked(target)
+  },
+)
 
 describe('K7 patterns that are expensive on long prompts', () => {
   const HOSTILE = ['[ab]*a[ab]{400}c', '(?:a|b)*a(?:a|b){120}c', '(?:.*a.{60}){3}z', '(a|b)*a(a|b){12}c']

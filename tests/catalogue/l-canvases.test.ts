@@ -5,8 +5,7 @@ import { canvasOf } from '../automation/canvases/world'
 import { effortOf } from '../support/effort'
 import { createWorld, type Reply } from '../support/world'
 
-const world = await createWorld()
-const ada = await world.person()
+const ada = await (await createWorld()).person()
 const MAX_MS = 200
 
 /** Asks for it to be compiled, some times over: what the quickest took is what it costs. */
@@ -25,6 +24,11 @@ const chained = (nodes: ReturnType<typeof prompts>) => {
   const all = [INPUT, ...nodes, OUTPUT]
   return { nodes: all, edges: all.slice(1).map(({ id }, at) => edge(`${all[at]!.id}>${id}`)) }
 }
+const members = (count: number, value: unknown) =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, value]))
+const asking = (config: object) => graph([INPUT, node('p', 'prompt', { ...config }), OUTPUT], ['in>p', 'p>out'])
+const deciding = (expression: string) =>
+  graph([INPUT, node('c', 'condition', { expression }), OUTPUT], ['in>c', 'c?true>out'])
 /** A schema of a hundred thousand patterns' worth of work. */
 const deepSchema = (): Record<string, unknown> => {
   let schema: Record<string, unknown> = { type: 'object' }
@@ -33,7 +37,7 @@ const deepSchema = (): Record<string, unknown> => {
   return schema
 }
 
-/** docs/attacks.md L17: what is drawn, and the codes it is refused with. */
+/** docs/attacks.md L17: what is drawn, and the codes it is refused with; tests/automation/canvases has more of them. */
 const HOSTILE: [what: string, drawn: object, codes: string[]][] = [
   [
     'a cycle of a hundred',
@@ -49,21 +53,6 @@ const HOSTILE: [what: string, drawn: object, codes: string[]][] = [
   ['201 edges', { ...simple(), edges: Array(201).fill(edge('in>prompt')) }, ['invalid_edge']],
   ['20,000 edges', { ...simple(), edges: Array(20_000).fill({ source: 'in', target: 'prompt' }) }, ['invalid_edge']],
   [
-    'an edge from a node to itself',
-    graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>out', 'out>out']),
-    ['cycle_detected'],
-  ],
-  [
-    'an edge to nowhere',
-    graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>out', 'out>gone']),
-    ['invalid_edge'],
-  ],
-  [
-    'a node of the type __proto__',
-    graph([INPUT, node('x', '__proto__'), OUTPUT], ['in>x', 'x>out']),
-    ['invalid_node_type'],
-  ],
-  [
     'ids that every object has',
     graph(
       [INPUT, node('__proto__', 'prompt', {}), node('constructor', 'tool', {}), OUTPUT],
@@ -71,31 +60,9 @@ const HOSTILE: [what: string, drawn: object, codes: string[]][] = [
     ),
     ['invalid_config', 'invalid_config', 'invalid_config'],
   ],
-  [
-    'a config of 2 MB',
-    graph([INPUT, node('p', 'prompt', { content: 'x'.repeat(1_900_000) }), OUTPUT], ['in>p', 'p>out']),
-    ['invalid_config'],
-  ],
-  [
-    'a config of very many members',
-    graph(
-      [
-        INPUT,
-        node('p', 'prompt', Object.fromEntries(many(20_000, (at) => node(`k${at}`, 'x')).map(({ id }) => [id, 1]))),
-        OUTPUT,
-      ],
-      ['in>p', 'p>out'],
-    ),
-    ['invalid_config'],
-  ],
-  [
-    'an expression nested for ever',
-    graph(
-      [INPUT, node('c', 'condition', { expression: `${'('.repeat(900)}true${')'.repeat(900)}` }), OUTPUT],
-      ['in>c', 'c?true>out'],
-    ),
-    ['invalid_expression'],
-  ],
+  ['a config of 2 MB', asking({ content: 'x'.repeat(1_900_000) }), ['invalid_config']],
+  ['a config of very many members', asking(members(20_000, 1)), ['invalid_config']],
+  ['an expression nested for ever', deciding(`${'('.repeat(900)}true${')'.repeat(900)}`), ['invalid_expression']],
   [
     'a hundred conditions of 2,000 characters that are none',
     {
@@ -128,18 +95,8 @@ describe('L17: what is drawn to do harm', () => {
   })
 
   test('the largest that is right compiles as quickly', async () => {
-    const schema = { inputSchema: deepSchema() }
-    const tools = many(20, (at) =>
-      node(`t${at}`, 'tool', {
-        name: `t_${at}`,
-        description: 'x',
-        ...schema,
-        inputSchema: {
-          type: 'object',
-          properties: Object.fromEntries(many(150, (n) => node(`p${n}`, '')).map(({ id }) => [id, {}])),
-        },
-      }),
-    )
+    const inputSchema = { type: 'object', properties: members(150, {}) }
+    const tools = many(20, (at) => node(`t${at}`, 'tool', { name: `t_${at}`, description: 'x', inputSchema }))
     const conditions = many(78, (at) => node(`c${at}`, 'condition', { expression: 'true' }))
     const edges = [
       ...tools.map(({ id }, at) => edge(`${at ? `t${at - 1}` : 'in'}>${id}`)),
@@ -188,8 +145,8 @@ describe('L14, F11: texts are data', () => {
   })
 
   test.each(PAYLOADS)('as a condition %p is read and never run', async (expression) => {
-    const drawn = graph([INPUT, node('c', 'condition', { expression }), OUTPUT], ['in>c', 'c?true>out'])
-    const { status, body } = await ada.send('POST', `evi/canvases/${await canvasOf(ada, drawn)}/compile`)
+    const id = await canvasOf(ada, deciding(expression))
+    const { status, body } = await ada.send('POST', `evi/canvases/${id}/compile`)
     expect(status).toBe(422)
     expect(body.errors).toMatchObject([{ code: 'invalid_expression', nodeId: 'c' }])
     expect(body.errors[0].message).toBe(clean(body.errors[0].message))

@@ -45,45 +45,15 @@ describe('definitions of tools', () => {
   })
 })
 
+/** Those of endpoints, and their headers (docs/attacks.md J2), are in tests/tools/endpoint. */
 describe('addresses of tools (J)', () => {
-  const inside = (path = '/') => `http://127.0.0.1:${canary.port}${path}`
-  test.each([
-    inside(),
-    `http://localhost:${canary.port}/`,
-    `http://[::1]:${canary.port}/`,
-    `http://[::ffff:127.0.0.1]:${canary.port}/`,
-    `http://2130706433:${canary.port}/`,
-    `http://0x7f.0.0.0x1:${canary.port}/`,
-    `http://127。0。0。1:${canary.port}/`,
-    'http://169.254.169.254/latest/meta-data',
-    'http://10.0.0.1/',
-    'http://[fd00::1]/',
-    'file:///etc/passwd',
-    'gopher://127.0.0.1/',
-    'http://a.example:6379/',
-    'http://u:p@a.example/',
-    `http://a.example/${'x'.repeat(2_050)}`,
-  ])('%s is refused before an engine is asked', async (url) => {
-    const { status, body } = await post('hi', [{ name: 'mine', endpoint: { url } }])
-    expect(status).toBe(400)
-    expect(['url_blocked', 'validation_error']).toContain(body.error.code)
-    expect(target.upstream.calls).toHaveLength(0)
-    expect(canary.connections()).toBe(0)
-  })
-
-  test.each([
-    { host: 'a.example' },
-    { 'x-a': 'b\r\nhost: c' },
-    { 'content-length': '1' },
-    { 'svc-webhook-signature': 'v1=0' },
-  ])('J2 the headers %j are refused', async (headers) => {
-    const { status, body } = await post('hi', [{ name: 'mine', endpoint: { url: 'https://a.example/', headers } }])
-    expect(status).toBe(400)
-    expect(body.error.code).toBe('validation_error')
-  })
-
   test('web_fetch reaches nothing inside, whatever an engine asks of it', async () => {
-    const urls = [inside(), `http://localhost:${canary.port}/`, 'http://169.254.169.254/', 'file:///etc/passwd']
+    const urls = [
+      `http://127.0.0.1:${canary.port}/`,
+      `http://localhost:${canary.port}/`,
+      'http://169.254.169.254/',
+      'file:///etc/passwd',
+    ]
     const plan = urls.map((url) => `web_fetch{"url":"${url}"}`).join(';')
     const { body } = await post(`[[plan:${plan}]]`, [{ name: 'mine' }])
     expect(body.tools_used).toHaveLength(urls.length)

@@ -71,8 +71,7 @@ describe('audit head and actions', () => {
     expect(head.place).toBe(`${head.seq}:${head.hash}`)
     expect(head.checkpoint.scope).toBe(`org:${owner}`)
     expect(await json(['audit', 'verify', owner, '--head', head.place])).toMatchObject({ ok: true, head_seq: head.seq })
-    const other = `${head.seq}:${'ab'.repeat(32)}`
-    const { exitCode, stderr } = await run(['audit', 'verify', owner, '--head', other])
+    const { exitCode, stderr } = await run(['audit', 'verify', owner, '--head', `${head.seq}:${'ab'.repeat(32)}`])
     expect(exitCode).toBe(9)
     expect(stderr).toBe(`broken: #${head.seq} is not the event that was kept, ${'ab'.repeat(32)}\n`)
   })

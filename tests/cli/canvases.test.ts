@@ -6,8 +6,7 @@ import { fakeIo } from '../support/io'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
-const ada = await world.person()
-const as = { key: ada.key }
+const as = { key: (await world.person()).key }
 const run = cliOver(world)
 const { json } = cliOver(world, as)
 const fed = (body: object) => ({ ...as, io: fakeIo({ stdin: JSON.stringify(body) }) })

@@ -55,8 +55,7 @@ describe('conversations (docs/operating.md 2.14)', () => {
     expect((await run(`conversations get ${id}`, { key: ada.key })).stdout).toContain(id)
     expect((await run(`conversations get ${id} --show-content`, { key: ada.key })).stdout).toContain('heron')
     expect(await reads(id)).toHaveLength(1)
-    const eve = await world.person()
-    expect((await run(`conversations get ${id}`, { key: eve.key })).exitCode).toBe(3)
+    expect((await run(`conversations get ${id}`, { key: (await world.person()).key })).exitCode).toBe(3)
     for (const [role, status] of [
       ['viewer', 403],
       ['support', 200],

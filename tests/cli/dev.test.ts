@@ -10,8 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder'
 const root = temporaryFolder('svc-dev-')
 const file = join(root, 'svc.server.json')
 writeFileSync(file, JSON.stringify({ dataDir: join(root, 'data'), port: 0 }))
-const here = ['--config', file]
-const run = cliHere({ env: { SVC_NO_INPUT: '1' } }, ...here)
+const run = cliHere({ env: { SVC_NO_INPUT: '1' } }, ...['--config', file])
 const { json } = run
 
 describe('a development server', () => {

@@ -35,8 +35,7 @@ describe('a failure', () => {
       '       command, impact, summary.',
       '',
     ])
-    const piped = await cli('commands --fields comand')
-    expect(piped.stderr.trim().split('\n')).toHaveLength(1)
+    expect((await cli('commands --fields comand')).stderr.trim().split('\n')).toHaveLength(1)
   })
 
   test('has colour on a terminal only, and not when NO_COLOR is set', async () => {

@@ -17,13 +17,11 @@ const { json } = run
 
 describe('orgs', () => {
   test('are made, listed, shown and changed', async () => {
-    const owner = await world.person()
-    const email = await emailOf(world, owner)
+    const email = await emailOf(world, await world.person())
     const made = await json(['orgs', 'create', 'Tide & Sons', '--owner', email, '--type', 'agency', '--slug', 'tide'])
     expect(made).toMatchObject({ object: 'organization', slug: 'tide', type: 'agency', member_count: 1 })
     expect((await json('orgs list')).map(({ id }: { id: string }) => id)).toContain(made.id)
-    const changed = await json('orgs update tide --plan-note invoiced')
-    expect(changed).toMatchObject({ id: made.id, plan_note: 'invoiced' })
+    expect(await json('orgs update tide --plan-note invoiced')).toMatchObject({ id: made.id, plan_note: 'invoiced' })
     expect(await json(['orgs', 'update', 'tide', '--plan-note', ''])).toMatchObject({ plan_note: null })
     for (const word of [made.id, 'tide', 'Tide & Sons']) expect((await json(['orgs', 'get', word])).id).toBe(made.id)
     expect((await run('orgs get tide')).stdout).toMatch(/^members +1$/m)

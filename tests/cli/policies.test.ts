@@ -133,8 +133,7 @@ describe('policies export and apply', () => {
       { action: 'keep' },
       { action: 'update', id: second.id, fields: ['description', 'rules'] },
     ])
-    const alone = notify(who, JSON.stringify(changed))
-    const pruned = await run('policies apply -f - --prune --yes --json', alone)
+    const pruned = await run('policies apply -f - --prune --yes --json', notify(who, JSON.stringify(changed)))
     expect(JSON.parse(pruned.stdout)).toMatchObject([{ action: 'keep' }, { action: 'delete', name: 'Twin' }])
   })
 

@@ -19,8 +19,7 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true })
 })
 
-const env = { XDG_CONFIG_HOME: join(root, 'home') }
-const run = cliHere({ env })
+const run = cliHere({ env: { XDG_CONFIG_HOME: join(root, 'home') } })
 /** Without a profile. */
 const here = { env: { XDG_CONFIG_HOME: join(root, 'here') } }
 

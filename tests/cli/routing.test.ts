@@ -89,8 +89,7 @@ describe('routing test', () => {
   })
 
   test('looks at the engine that is expected', async () => {
-    const elsewhere = hit.replace('svc-1-code', 'svc-1-flash')
-    const { exitCode, stdout } = await run([...line, '--json'], notify(elsewhere))
+    const { exitCode, stdout } = await run([...line, '--json'], notify(hit.replace('svc-1-code', 'svc-1-flash')))
     expect(exitCode).toBe(9)
     expect(JSON.parse(stdout)[0]).toMatchObject({ expected_engine: 'svc-1-flash', engine: 'svc-1-code', ok: false })
   })

@@ -6,8 +6,7 @@ import { createWorld } from '../support/world'
 
 const world = await createWorld()
 const run = cliOver(world)
-const ada = await world.person()
-const as = { key: ada.key }
+const as = { key: (await world.person()).key }
 const fed = (body: object) => ({ ...as, io: fakeIo({ stdin: JSON.stringify(body) }) })
 const policy = { name: 'Sea', rules: [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact' }], is_default: true }
 const preference = { name: 'Zoo', rules: [{ pattern: 'kappa', target_mode: 'code', confidence: 0.7 }] }

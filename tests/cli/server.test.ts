@@ -79,8 +79,7 @@ describe('try', () => {
   })
 
   test('exits 6 with the cure when there is no credit', async () => {
-    const poor = await world.person({ cents: 0 })
-    const { exitCode, stderr } = await run('try hello', { key: poor.key })
+    const { exitCode, stderr } = await run('try hello', { key: (await world.person({ cents: 0 })).key })
     expect(exitCode).toBe(6)
     expect(stderr).toContain('fix:   svc-admin credits grant')
   })

@@ -14,8 +14,7 @@ test('events tail prints what is there, then what comes, one line of JSON each i
   for (const type of ['a', 'b']) await publish(type)
   const leaving = new AbortController()
   const io = fakeIo()
-  const options = { key: ada.key, io, signal: leaving.signal, clock: systemClock }
-  const tail = run('events tail --last 1', options)
+  const tail = run('events tail --last 1', { key: ada.key, io, signal: leaving.signal, clock: systemClock })
   await eventually(() => io.stdout().split('\n').length === 2)
   // One after the other: events of the same millisecond have no order.
   for (const [place, type] of ['c', 'd'].entries()) {

@@ -49,8 +49,7 @@ test('webhooks listen prints on a terminal what the tour shows', async () => {
   const leaving = new AbortController()
   const io = fakeIo({ width: 120 })
   const line = ['webhooks', 'listen', '--forward-to', receiver.url]
-  const at = { key, io, signal: leaving.signal, clock: systemClock, env: { NO_COLOR: '1' } }
-  const listening = run(line, at)
+  const listening = run(line, { key, io, signal: leaving.signal, clock: systemClock, env: { NO_COLOR: '1' } })
   await eventually(() => io.stderr().includes('Listening for'))
   await json('webhooks trigger completion.created', key)
   await eventually(() => io.stdout().includes('204'))

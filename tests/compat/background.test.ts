@@ -106,8 +106,7 @@ test('its creator reads along, and every reader sees the end', async () => {
   await eventually(() => events.length >= 2)
   const [created] = events
   if (created?.type !== 'response.created') throw new Error(created?.type)
-  const late = await ada.openai.responses.retrieve(created.response.id, { stream: true })
-  const seenLate = Array.fromAsync(late)
+  const seenLate = Array.fromAsync(await ada.openai.responses.retrieve(created.response.id, { stream: true }))
   await runDue()
   await reading
   expect(events.map((event) => event.sequence_number)).toEqual(events.map((_, at) => at))

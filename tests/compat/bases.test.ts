@@ -3,8 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createWorld } from '../support/world'
 
 const world = await createWorld()
-const ada = await world.person()
-const { key } = ada
+const { key } = await world.person()
 const order = { model: 'auto', messages: [{ role: 'user', content: 'hi' }] }
 
 async function send(method: string, path: string, headers: Record<string, string>, body?: object) {

@@ -24,8 +24,7 @@ async function create({ send }: Person, lines: readonly object[]): Promise<strin
   form.set('purpose', 'batch')
   form.set('file', new File([lines.map((line) => JSON.stringify(line)).join('\n')], 'in.jsonl'))
   const { id } = (await send('POST', 'files', form)).body
-  const made = await send('POST', 'batches', { input_file_id: id, endpoint: CHAT, completion_window: '24h' })
-  return made.body.id
+  return (await send('POST', 'batches', { input_file_id: id, endpoint: CHAT, completion_window: '24h' })).body.id
 }
 
 type Line = { custom_id: string; response: { status_code: number } | null; error: { code: string } | null }

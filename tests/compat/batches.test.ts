@@ -239,10 +239,8 @@ describe('batches (docs/api.md 32.6) with the openai package', () => {
     const window = await post(person, { input_file_id, completion_window: '1h' })
     expect(window).toMatchObject({ status: 400, body: { error: { param: 'completion_window' } } })
     expect((await post(await world.person(), { input_file_id })).status).toBe(404)
-    const poor = await world.person({ cents: 0 })
-    expect((await create(poor, line)).status).toBe(402)
-    const narrow = await world.person({ scopes: ['billing'] })
-    expect((await post(narrow, { input_file_id })).status).toBe(403)
+    expect((await create(await world.person({ cents: 0 }), line)).status).toBe(402)
+    expect((await post(await world.person({ scopes: ['billing'] }), { input_file_id })).status).toBe(403)
   })
 
   test('are created once with an Idempotency-Key', async () => {
@@ -250,8 +248,7 @@ describe('batches (docs/api.md 32.6) with the openai package', () => {
     const input_file_id = await send(person, textOf([lineOf('a', bodyOf('x'))]))
     const body = { input_file_id, endpoint: CHAT, completion_window: '24h' }
     const one = await person.send('POST', 'batches', body, { 'idempotency-key': 'once' })
-    const two = await person.send('POST', 'batches', body, { 'idempotency-key': 'once' })
-    expect(two.body.id).toBe(one.body.id)
+    expect((await person.send('POST', 'batches', body, { 'idempotency-key': 'once' })).body.id).toBe(one.body.id)
     expect((await person.send('GET', 'batches')).body.data).toHaveLength(1)
   })
 

@@ -47,8 +47,7 @@ describe('/conversations (docs/api.md 29.8)', () => {
       role: 'user' as const,
       content,
     }))
-    const added = await openai.conversations.items.create(id, { items })
-    expect(added).toMatchObject({ object: 'list', has_more: false })
+    expect(await openai.conversations.items.create(id, { items })).toMatchObject({ object: 'list', has_more: false })
     const all = await Array.fromAsync(openai.conversations.items.list(id, { limit: 2, order: 'asc' }))
     const texts = () => all.map((item) => (item as { content: { text: string }[] }).content[0]!.text)
     expect(texts()).toEqual(['one', 'two', 'three'])

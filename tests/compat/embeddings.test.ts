@@ -32,8 +32,7 @@ afterAll(() => upstream.stop(true))
 const world = await createWorld({ config: { embedBaseUrl: `${upstream.url.origin}/v1` } })
 const ada = await world.person()
 const openai = new OpenAI({ baseURL: `${listen(world).origin}/v1`, apiKey: ada.key, maxRetries: 0 })
-const plain = await createWorld()
-const bob = await plain.person()
+const bob = await (await createWorld()).person()
 const ask = (body: object) => ada.send('POST', 'embeddings', body)
 
 describe('POST /embeddings (docs/api.md 31)', () => {
@@ -64,8 +63,7 @@ describe('POST /embeddings (docs/api.md 31)', () => {
     const texts = ['How do I reset my password?', 'Grüße aus 東京 🎉']
     const ids = texts.map((text) => getEncoding('cl100k_base').encode(text))
     for (const [input, read] of [[ids, texts] as const, [ids[1]!, [texts[1]]] as const]) {
-      const renewed = { 'cache-control': 'no-cache' }
-      expect((await ada.send('POST', 'embeddings', { input }, renewed)).status).toBe(200)
+      expect((await ada.send('POST', 'embeddings', { input }, { 'cache-control': 'no-cache' })).status).toBe(200)
       expect(received.at(-1)!.input).toEqual([...read] as string[])
     }
     const { status, body } = await ask({ input: [[1], [1, 100_300]] })
@@ -86,8 +84,7 @@ describe('POST /embeddings (docs/api.md 31)', () => {
 
   test('reads them with the vocabulary of the operator, or not at all', async () => {
     for (const embedTokens of ['o200k_base', 'off'] as const) {
-      const world = await createWorld({ config: { embedTokens } })
-      const eve = await world.person()
+      const eve = await (await createWorld({ config: { embedTokens } })).person()
       const input = getEncoding('o200k_base').encode('Reset the password of my account')
       const { status, body } = await eve.send('POST', 'embeddings', { model: 'svc-1-embed-local', input })
       if (embedTokens === 'off') expect({ status, param: body.error.param }).toEqual({ status: 400, param: 'input' })
@@ -253,8 +250,7 @@ describe('the model of the vectors (docs/api.md 31 Change of model)', () => {
       ...{ name: 'other', kind: 'compat', base_url: `${upstream.url.origin}/v1`, models: ['next'], test: false },
     })
     await operate('PUT', 'engines/map/embedding', { targets: ['other:next'] })
-    const next = await send()
-    expect(next.status).toBe(200)
+    expect((await send()).status).toBe(200)
     expect((await health()).providers['svc-embed']!.status).toBe('degraded')
     expect(await model()).toMatchObject({ status: 'degraded', dimensions: null })
     await operate('POST', 'engines/embed/accept')
@@ -323,8 +319,7 @@ describe('svc-1-embed-local', () => {
     ['CAT', 'cat', 1],
   ])('%j is like %j by %d: words count, not meaning', async (one, other, likeness) => {
     const [a, b] = (await local([one, other])).data.map(({ embedding }: { embedding: number[] }) => embedding)
-    const product = a.reduce((sum: number, number: number, at: number) => sum + number * b[at], 0)
-    expect(product).toBeCloseTo(likeness, 2)
+    expect(a.reduce((sum: number, number: number, at: number) => sum + number * b[at], 0)).toBeCloseTo(likeness, 2)
   })
 
   test('is not given in production, where no engine is connected', async () => {
@@ -336,7 +331,6 @@ describe('svc-1-embed-local', () => {
     expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'embeddings_unavailable' })
     // Packages would wait for a minute, twice.
     expect(headers.get('x-should-retry')).toBe('false')
-    const named = await carol.send('POST', 'embeddings', { input: 'one', model: 'svc-1-embed-local' })
-    expect(named.status).toBe(404)
+    expect((await carol.send('POST', 'embeddings', { input: 'one', model: 'svc-1-embed-local' })).status).toBe(404)
   })
 })

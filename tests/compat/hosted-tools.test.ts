@@ -68,14 +68,12 @@ describe('web_search of a response (docs/api.md 29.5)', () => {
     const again = await ada.send('GET', `responses/${id}?stream=true`)
     expect(JSON.parse(/event: response\.completed\ndata: (.+)/.exec(again.text)![1]!).response.output).toEqual(output)
     expect([...again.text.matchAll(/annotation\.added/g)].length).toBeGreaterThan(0)
-    const next = await respond('And now?', { previous_response_id: id })
-    expect(next.status).toBe(200)
+    expect((await respond('And now?', { previous_response_id: id })).status).toBe(200)
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Searched the web for: snow')
   })
 
   test('keeps to the domains of the request', async () => {
-    const filters = { allowed_domains: ['news.example'] }
-    await respond(SEARCH, { tools: [{ type: 'web_search', filters }] })
+    await respond(SEARCH, { tools: [{ type: 'web_search', filters: { allowed_domains: ['news.example'] } }] })
     const sent = JSON.stringify(upstream.calls.at(-1)!.body.messages)
     expect(sent).toContain('Sun in Rome.')
     expect(sent).not.toContain('Snow in Oslo.')

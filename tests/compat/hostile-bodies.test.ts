@@ -234,8 +234,7 @@ describe('a member of a wrong type is refused by its name, and nothing breaks', 
     ['previous_response_id', { previous_response_id: 'resp_x' }],
     ['input[0].content[0]', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-x' }] }] }],
   ])('404 names what is unknown: %s', async (param, more) => {
-    const eve = await world.person()
-    const { status, body } = await eve.send('POST', '/v1/responses', { input: 'Hi', ...more })
+    const { status, body } = await (await world.person()).send('POST', '/v1/responses', { input: 'Hi', ...more })
     expect({ status, param: body.error.param }).toEqual({ status: 404, param })
   })
 })

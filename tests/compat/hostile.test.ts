@@ -26,8 +26,7 @@ async function send(path: string, body: string | Uint8Array<ArrayBuffer>, type: 
   const reply = await world.app.api.handle(
     new Request(`http://localhost/v1/${path}`, { method: 'POST', headers, body }),
   )
-  const text = await reply.text()
-  const { error } = reply.ok ? { error: undefined } : JSON.parse(text)
+  const { error } = reply.ok ? { error: undefined } : JSON.parse(await reply.text())
   expect({ path, error }).toEqual({
     path,
     error: reply.ok ? undefined : expect.objectContaining({ message: expect.any(String), code: expect.any(String) }),

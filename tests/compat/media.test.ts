@@ -66,8 +66,7 @@ describe('POST /images/generations (docs/api.md 32.4)', () => {
   })
 
   test.each(['jpeg', 'webp', 'png'] as const)('writes %s where that is asked for', async (format) => {
-    const order = { model: 'gpt-image-1', prompt: 'a pixel', output_format: format }
-    const { data } = await openai.images.generate(order)
+    const { data } = await openai.images.generate({ model: 'gpt-image-1', prompt: 'a pixel', output_format: format })
     expect(pixels(data![0]!.b64_json)?.format.toLowerCase()).toBe(format)
   })
 
@@ -259,8 +258,7 @@ describe('POST /audio/translations (docs/api.md 32.5)', () => {
     const other = await createWorld({
       config: { engines: { upstreams, models: { 'svc-1-transcribe': ['sound:a', 'english:b'] } } },
     })
-    const person = await other.person()
-    const client = clientOf(person.key, listen(other).origin)
+    const client = clientOf((await other.person()).key, listen(other).origin)
     const answer = await translate(client, { response_format: 'verbose_json', prompt: 'Of the sea.' })
     expect(answer).toMatchObject({ task: 'translate', text: 'The tide comes in.', language: 'en' })
     expect(sound.heard).toMatchObject([

@@ -12,8 +12,7 @@ afterAll(() => Promise.all([upstream.stop(), vendor.stop()]))
 const compat = { kind: 'compat' as const, baseUrl: upstream.url, vision: true, contextWindow: 2_000 }
 const upstreams = { it: compat, vendor: { kind: 'anthropic' as const, baseUrl: vendor.url, apiKey: 'k' } }
 const models = { '*': ['it:scripted'], 'svc-1-reason': ['vendor:scripted'] }
-const world = await createWorld({ config: { engines: { upstreams, models } } })
-const ada = await world.person()
+const ada = await (await createWorld({ config: { engines: { upstreams, models } } })).person()
 
 type Item = Record<string, unknown>
 
@@ -179,8 +178,7 @@ describe('an answer that is cut (docs/api.md 30.3)', () => {
     ['at the limit of the order', '[[tokens:900]]', 100, 'max_tokens'],
     ['by the engine, with room left', '[[tokens:100]] [[finish:length]]', 1_500, 'max_tokens'],
   ])('%s', async (_, words, max_tokens, reason) => {
-    const plain = await message(freshPrompt(words), { max_tokens })
-    expect(plain.body.stop_reason).toBe(reason)
+    expect((await message(freshPrompt(words), { max_tokens })).body.stop_reason).toBe(reason)
     const { text } = await message(freshPrompt(words), { max_tokens, stream: true })
     expect(text).toContain(`"stop_reason":"${reason}"`)
   })

@@ -48,8 +48,7 @@ describe('the openai package', () => {
       if (item.type === 'function_call')
         input.push({ type: 'function_call_output', call_id: item.call_id, output: 'Snow.' })
     expect(input).toHaveLength(5)
-    const second = await openai.responses.create({ model, input, tools, store: false })
-    expect(second.output_text).toBe('Oslo: Snow.')
+    expect((await openai.responses.create({ model, input, tools, store: false })).output_text).toBe('Oslo: Snow.')
   })
 
   test('sends pictures, also in results (docs/api.md 33.6.23)', async () => {
@@ -74,8 +73,7 @@ describe('the openai package', () => {
   test('parses what fits a schema, plain and streamed', async () => {
     const request = { model, input: freshPrompt(ADA), text: { format: zodTextFormat(Person, 'person') } }
     expect((await openai.responses.parse(request)).output_parsed).toEqual({ name: 'Ada', age: 36 })
-    const streamed = await openai.responses.stream(request).finalResponse()
-    expect(streamed.output_parsed).toEqual({ name: 'Ada', age: 36 })
+    expect((await openai.responses.stream(request).finalResponse()).output_parsed).toEqual({ name: 'Ada', age: 36 })
   })
 
   test('gets the response of a stream that broke, as failed', async () => {
@@ -106,8 +104,7 @@ describe('the ai package with @ai-sdk/openai in its default (docs/api.md 33.6.11
     const request = { model: provider(model), tools: { get_weather }, stopWhen: stepCountIs(3) }
     const { text, steps } = await generateText({ ...request, prompt: freshPrompt(PLAN) })
     expect({ text, turns: steps.length }).toEqual({ text: 'Oslo: Snow.', turns: 2 })
-    const streamed = streamText({ ...request, prompt: freshPrompt(PLAN) })
-    expect(await streamed.text).toBe('Oslo: Snow.')
+    expect(await streamText({ ...request, prompt: freshPrompt(PLAN) }).text).toBe('Oslo: Snow.')
     expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Snow in Rome.')
   })
 

@@ -38,8 +38,7 @@ describe('a stored response (docs/api.md 29.7)', () => {
       response: { output: body.output },
     })
     const rest = await openai.responses.retrieve(response.id, { stream: true, starting_after: 4 })
-    const numbers = (await Array.fromAsync(rest)).map((event) => event.sequence_number)
-    expect(numbers[0]).toBe(5)
+    expect((await Array.fromAsync(rest)).map((event) => event.sequence_number)[0]).toBe(5)
   })
 
   test('is gone on from, with its calls and their results (docs/api.md 33.6.7)', async () => {
@@ -152,8 +151,7 @@ describe('a stored response (docs/api.md 29.7)', () => {
   test('lists its input from an item of it, and no other', async () => {
     const { id } = await openai.responses.create({ model, input: freshPrompt() })
     const all = await openai.responses.inputItems.list(id)
-    const rest = await openai.responses.inputItems.list(id, { after: all.data[0]!.id! })
-    expect(rest.data).toEqual([])
+    expect((await openai.responses.inputItems.list(id, { after: all.data[0]!.id! })).data).toEqual([])
     const wrong = openai.responses.inputItems.list(id, { after: 'msg_x' })
     expect(await wrong.catch(({ status, param }) => ({ status, param }))).toEqual({ status: 400, param: 'after' })
   })

@@ -90,8 +90,7 @@ describe('the brand soul of a key', () => {
   })
 
   test('of a person is not that of their other keys', async () => {
-    const other = (await (await withSoul()).send('POST', 'keys', {})).body
-    const authorization = `Bearer ${other.key}`
+    const authorization = `Bearer ${(await (await withSoul()).send('POST', 'keys', {})).body.key}`
     await world.send('POST', 'completions', { prompt: freshPrompt(), mode: 'fast' }, { authorization })
     expect(systemOf(upstream.calls.at(-1)!.body)).toStartWith('You are Svc')
   })

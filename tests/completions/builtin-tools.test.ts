@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createWorld } from '../support/world'
 
-const world = await createWorld()
-const ada = await world.person()
+const ada = await (await createWorld()).person()
 
 const ask = async (prompt: string, more: object = {}) =>
   (await ada.send('POST', 'completions', { prompt, conversation_id: null, ...more })).body

@@ -162,8 +162,7 @@ describe('an answer that is remembered (docs/api.md 22.1)', () => {
     const ada = await world.person()
     const tools = [{ name: 'broken', description: 'x', endpoint: { url: 'https://192.0.2.1/tool' } }]
     const prompt = freshPrompt('[[tool:broken]]')
-    const request = { prompt, tools, conversation_id: null }
-    const first = await ada.send('POST', 'completions', request)
+    const first = await ada.send('POST', 'completions', { prompt, tools, conversation_id: null })
     const failed =
       first.status === 200 && first.body.tools_used.some(({ status }: { status: string }) => status === 'error')
     expect(failed || first.status === 400).toBe(true)

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createWorld } from '../support/world'
 
-const world = await createWorld()
-const ada = await world.person()
+const ada = await (await createWorld()).person()
 
 const traits = { romantic: 0, intelligent: 100, sarcastic: 50, rude: 0, funny: 0.5, comedic: 1, witty: 1 }
 const message = {

@@ -5,8 +5,7 @@ import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
 const { world, upstream } = await createUpstreamWorld()
 const ada = await world.person()
-const alone = await createWorld()
-const eve = await alone.person()
+const eve = await (await createWorld()).person()
 
 const TEXT_MODES = [
   ['fast', 'svc-1-flash', 'svc-core'],

@@ -16,8 +16,9 @@ const REFUSED: Refusal[] = [
   ['a number as prompt', { prompt: 5 }, '"prompt" is 5; it must be a string.'],
   ['null as prompt', { prompt: null }, '"prompt" is null; it must be a string.'],
   ['an empty prompt', { prompt: '' }, '"prompt" is empty.'],
-  ['a prompt of spaces', { prompt: '  \n' }, '"prompt" is missing or blank.'],
-  ['a prompt that shows nothing', { prompt: '\u200b\u2060' }, '"prompt" is missing or blank.'],
+  ...['  \n', '\n', '\t\r\n \u00a0', '\u200b\u2060', '\u2060\ufeff'].map(
+    (prompt): Refusal => [`a prompt of ${JSON.stringify(prompt)}`, { prompt }, '"prompt" is missing or blank.'],
+  ),
   [
     'a prompt of 1,000,001 characters',
     { prompt: 'a'.repeat(1_000_001) },

@@ -61,8 +61,7 @@ test('with a request its tool calls are kept: what they were given, gave back, a
 test('what a guardrail changed is not kept, and nothing is where the operator does not allow it', async () => {
   const rules = [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact', config: {} }]
   expect((await ada.send('POST', 'guardrail-policies', { name: 'mine', is_default: true, rules })).status).toBe(201)
-  const redacted = await ask({ prompt: 'Write to ada@example.com' })
-  expect((await detail(ada, redacted.request_id)).bodies.kept).toBe(false)
+  expect((await detail(ada, (await ask({ prompt: 'Write to ada@example.com' })).request_id)).bodies.kept).toBe(false)
   const refused = await (await (await createWorld()).person()).send('PATCH', 'settings', { keep_bodies: true })
   expect({ status: refused.status, code: refused.body.error.code }).toEqual({ status: 403, code: 'forbidden' })
 })

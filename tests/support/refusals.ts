@@ -24,7 +24,6 @@ export type Refusal = readonly [name: string, body: unknown, says: string | RegE
 
 type Table = Case & { world: World; as: Person; request: string; body?: object }
 
-/** The error type of each status (docs/api.md 1.5). */
 const TYPES: Record<number, string> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -38,6 +37,8 @@ const TYPES: Record<number, string> = {
   422: 'invalid_request_error',
   429: 'rate_limit_error',
 }
+/** The error type of a status (docs/api.md 1.5). */
+export const typeOf = (status: number): string => TYPES[status] ?? 'api_error'
 
 /**
  * Tests one request per row: 400 `validation_error` unless the row or the table says otherwise. After the last row the
@@ -68,7 +69,7 @@ async function expectRefusal(table: Table, [, own, says, differs = {}]: Refusal)
   expect({ status: reply.status, code: reply.body?.error?.code }).toEqual({ status, code })
   expect(reply.headers.get('content-type')).toStartWith('application/json')
   const { error } = reply.body
-  expect(error.type).toBe(TYPES[status] ?? 'api_error')
+  expect(error.type).toBe(typeOf(status))
   const isAboutBody = /^validation_error$|_invalid$/.test(code)
   const named = param ?? (isAboutBody && typeof says === 'string' ? /^"([^"]+)"/.exec(says)?.[1] : undefined)
   if (named !== undefined) {

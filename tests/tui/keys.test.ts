@@ -188,8 +188,7 @@ describe('a chat', () => {
     expect((press(begun, 'i', 'enter').effects[0] as unknown as { argv: string[] }).argv).toEqual(run!.argv)
   })
   test('the name of a saved reply brings its text, which Enter then sends', () => {
-    const model = { ...mine(), replies: new Map([['hold', 'One moment.']]) }
-    const brought = press(model, 'i', ...typed('/hold'), 'enter')
+    const brought = press({ ...mine(), replies: new Map([['hold', 'One moment.']]) }, 'i', ...typed('/hold'), 'enter')
     expect(brought.effects).toEqual([])
     expect(brought.model.drafts.s3).toBe('One moment.')
     expect(press(brought.model, 'enter').effects).toMatchObject([{ type: 'run', as: 'reply' }])

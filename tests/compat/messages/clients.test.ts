@@ -58,8 +58,7 @@ describe('LangChain with its Anthropic package', () => {
   const model = new ChatAnthropic({ model: 'svc-1-flash', apiKey: key, anthropicApiUrl: origin, maxRetries: 0 })
 
   test('invokes, and streams', async () => {
-    const prompt = freshPrompt('hi')
-    expect((await model.invoke(prompt)).content).toBe('Hello from the scripted upstream.')
+    expect((await model.invoke(freshPrompt('hi'))).content).toBe('Hello from the scripted upstream.')
     const pieces: string[] = []
     for await (const { text } of await model.stream(freshPrompt('hi'))) pieces.push(text)
     expect(pieces.join('')).toBe('Hello from the scripted upstream.')

@@ -35,6 +35,5 @@ export const actingOf = (toolset: ToolAccess['toolset'], input: Partial<ToolAcce
 /** Every step as it comes, and the thought they end with. */
 export async function watch(run: (emit: Emit) => Promise<AgentResult>) {
   const seen: Step[] = []
-  const result = await run((step) => void seen.push(step))
-  return { seen, agentResult: result }
+  return { seen, agentResult: await run((step) => void seen.push(step)) }
 }

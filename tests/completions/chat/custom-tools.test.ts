@@ -55,8 +55,7 @@ describe('custom tools of a chat: one text in place of arguments (docs/api.md 4)
     expect(second.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'Done.' } })
     const [, call] = sent().messages.filter(({ role }) => role !== 'system')
     expect(call!.tool_calls[0]!.function).toEqual({ name: 'apply_patch', arguments: JSON.stringify({ input: PATCH }) })
-    const unoffered = await ask({ model: 'svc-1-flash', messages })
-    expect(unoffered.status).toBe(200)
+    expect((await ask({ model: 'svc-1-flash', messages })).status).toBe(200)
   })
 
   test('are chosen by name, and a grammar is described to the engine', async () => {

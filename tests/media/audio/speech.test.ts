@@ -55,8 +55,7 @@ describe('POST /audio/tts through an upstream (docs/api.md 6)', () => {
     ['svc-voice-storyteller', 'fable'],
     ['../../etc/passwd', 'alloy'],
   ])('the voice %s is %s there', async (voice, name) => {
-    const ada = await world.person()
-    expect((await bytesOf(world, ada, 'audio/tts', { text: 'Hello.', voice })).status).toBe(200)
+    expect((await bytesOf(world, await world.person(), 'audio/tts', { text: 'Hello.', voice })).status).toBe(200)
     expect(upstream.spoken[0]!.body.voice).toBe(name)
   })
 

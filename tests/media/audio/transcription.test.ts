@@ -122,8 +122,7 @@ describe('POST /audio/stt (docs/api.md 6)', () => {
     ['words', 'a.mp3', bytes('these are only words')],
     ['a zip of 64 MB of nothing', 'a.m4a', zipSync({ 'word/document.xml': new Uint8Array(64 * 1024 * 1024) })],
   ])('%s is 415 by its bytes (O5, O8)', async (_, name, content) => {
-    const ada = await world.person()
-    const { status, body } = await formTo(world, ada, 'audio/stt', recording(content as never, name))
+    const { status, body } = await formTo(world, await world.person(), 'audio/stt', recording(content as never, name))
     expect({ status, code: body.error.code }).toEqual({ status: 415, code: 'unsupported_media_type' })
     expect(upstream.heard).toHaveLength(0)
   })
@@ -185,8 +184,7 @@ describe('POST /audio/stt (docs/api.md 6)', () => {
   })
 
   test('503 that names the setting where nothing transcribes', async () => {
-    const ada = await deaf.person()
-    const { status, body } = await formTo(deaf, ada, 'audio/stt', recording(two))
+    const { status, body } = await formTo(deaf, await deaf.person(), 'audio/stt', recording(two))
     expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'stt_unavailable' })
     expect(body.error.message).toContain('SVC_STT_BASE_URL')
   })

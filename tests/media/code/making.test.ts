@@ -98,8 +98,7 @@ describe('POST /code (docs/api.md 6)', () => {
 
 test('without a language model it is an outline that says so, free of charge', async () => {
   const ada = await (await createWorld()).person({ cents: 1 })
-  const input = { prompt: 'A function called parse_row', language: 'typescript' }
-  const { body } = await ada.send('POST', 'code', input)
+  const { body } = await ada.send('POST', 'code', { prompt: 'A function called parse_row', language: 'typescript' })
   expect(body.content).toContain('no language model')
   expect(body.artifacts[0]).toMatchObject({ language: 'typescript', filename: 'code-1.ts' })
   expect(body.checks[0]).toMatchObject({ status: 'ok' })

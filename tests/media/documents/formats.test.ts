@@ -329,6 +329,5 @@ test('a paragraph of a slide says how it looks once, at its beginning', async ()
 
 test('a numbered list within another begins with its own number in a DOCX', async () => {
   const files = unzipSync(await renderDocx(documentOf('- Steps\n\n  7. seventh\n  8. eighth\n')))
-  const numbering = strFromU8(files['word/numbering.xml']!)
-  expect(numbering).toMatch(/<w:lvl w:ilvl="1"[^>]*><w:start w:val="7"\/>/)
+  expect(strFromU8(files['word/numbering.xml']!)).toMatch(/<w:lvl w:ilvl="1"[^>]*><w:start w:val="7"\/>/)
 })

@@ -110,7 +110,6 @@ describe('lines of a text that has no heading for them', () => {
   })
 
   test('a line that ends like a Chinese sentence is not a heading', () => {
-    const text = '报告\n\n这是第一段。\n\n这是第二段。'
-    expect(outlineOf(text).markdown).toBe('# 报告\n\n这是第一段。\n\n这是第二段。')
+    expect(outlineOf('报告\n\n这是第一段。\n\n这是第二段。').markdown).toBe('# 报告\n\n这是第一段。\n\n这是第二段。')
   })
 })

@@ -60,8 +60,7 @@ describe('POST /documents (docs/api.md 6)', () => {
     ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
     ['csv', 'text/csv'],
   ])('a %s is served as what it is', async (format, mimeType) => {
-    const made = await ada.send('POST', 'documents', { prompt: DATA, format })
-    const { bytes, headers } = await download(world, made)
+    const { bytes, headers } = await download(world, await ada.send('POST', 'documents', { prompt: DATA, format }))
     expect(headers.get('content-type')).toStartWith(mimeType)
     expect(headers.get('content-disposition')).toContain(`.${format}`)
     if (format !== 'csv') return
@@ -101,8 +100,7 @@ describe('POST /documents (docs/api.md 6)', () => {
       await saveFor(world, await world.person(), Buffer.concat([PIXEL, Buffer.from('x')])),
     ]
     const prompt = `Make a document of this:\n\nLook: ![my pixel](${mine.id})\n\n![not mine](${theirs.id})\n\nEnd.`
-    const made = await ada.send('POST', 'documents', { prompt })
-    const { bytes } = await download(world, made)
+    const { bytes } = await download(world, await ada.send('POST', 'documents', { prompt }))
     expect(
       Buffer.from(bytes)
         .toString('latin1')

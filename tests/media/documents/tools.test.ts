@@ -29,8 +29,7 @@ describe('tools that make files (docs/api.md 5.2)', () => {
 
   test('an invalid call is reported to the engine, and nothing is stored', async () => {
     const ada = await world.person({ cents: 100 })
-    const written = { title: 'x', content: 'y', format: 'exe' }
-    const prompt = `[[plan:generate_document${JSON.stringify(written)}]]`
+    const prompt = `[[plan:generate_document${JSON.stringify({ title: 'x', content: 'y', format: 'exe' })}]]`
     const { body } = await ada.send('POST', 'completions', { prompt, mode: 'think' })
     expect(body.tools_used[0]).toMatchObject({ status: 'error', result: null })
     const recorded = (await ada.send('GET', 'audit')).body as { action: string }[]
@@ -39,8 +38,7 @@ describe('tools that make files (docs/api.md 5.2)', () => {
 
   test('generate_code is charged like POST /code', async () => {
     const ada = await world.person({ cents: 100 })
-    const input = { prompt: 'a row parser', language: 'python' }
-    const prompt = `[[plan:generate_code${JSON.stringify(input)}]]`
+    const prompt = `[[plan:generate_code${JSON.stringify({ prompt: 'a row parser', language: 'python' })}]]`
     const { body } = await ada.send('POST', 'completions', { prompt, mode: 'think' })
     expect(body.tools_used[0]).toMatchObject({ name: 'generate_code', status: 'success' })
     const usage = (await ada.send('GET', 'usage')).body
