@@ -19,27 +19,13 @@ const CURSORS = ['not-base64!', '', 'AAAA', packed('{"a":1}'), packed('[1,2]'), 
 const elsewhere = `http://127.0.0.1:${canary.port}/v1`
 
 /*
- * docs/attacks.md B17, B25 and B26 are in tests/completions: refusals and stream, attachments, chat/plain and
- * chat/images; an address in a schema (docs/attacks.md B31) is in l-tools.
+ * docs/attacks.md B17, B19, B25, B26 and B29 are in tests/completions: refusals, modes, fields, stream, attachments,
+ * chat/plain and chat/images; an address in a schema (docs/attacks.md B31) is in l-tools.
  */
 attack('B. values', target, [
   { ...invalid, ...chat(Array(100_001).fill(user('x'))), id: 'B23', what: '100,001 messages' },
   { ...invalid, ...chat(Array(100_001).fill(null)), id: 'B23', what: '100,001 times null' },
   { ...invalid, ...chat([user('x'.repeat(20_000_000))]), id: 'B23', what: 'content of 20 MB' },
-  {
-    id: 'B19',
-    what: 'mode research runs inline with a warning that names its job endpoint (docs/api.md 2.4 over the row)',
-    body: { prompt: 'x', mode: 'research' },
-    is: 200,
-    also: ({ body }) => expect(body.warnings.join()).toContain('/research'),
-  },
-  {
-    id: 'B29',
-    what: 'unknown skills are skipped and named once each (docs/api.md 2.1 over the row)',
-    body: { prompt: 'x', skills: ['../x', 'twice', 'twice'] },
-    is: 200,
-    also: ({ body }) => expect(body.warnings).toHaveLength(2),
-  },
   { ...tool({ $ref: '#' }), what: 'a reference to itself', is: 200 },
   { ...tool({ description: 'x'.repeat(10_000_000) }), what: 'a schema of 10 MB', is: 400 },
   ...CURSORS.flatMap((cursor) => ['conversations', 'keys', 'audit'].map((list) => `${list}?cursor=${cursor}`))

@@ -1,11 +1,13 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { soundUpstream, toneWav } from '../media/audio/support'
+import type { Format } from '../suites/compat'
 import { listen } from '../support/listening'
 import { PIXEL } from '../support/pixel'
 import { startUpstream } from '../support/upstream'
 import { createWorld } from '../support/world'
 import { pdfOf, pdfScan } from '../tools/pdf'
+import { chat, messages, responses } from './formats'
 
 const { world, upstream } = await createUpstreamWorld()
 /** Writes the documents: without a model, a prompt is their text. */
@@ -26,82 +28,37 @@ async function made(format: string): Promise<Buffer> {
   return Buffer.from(await (await fetch(`${origin}${pathname}${search}`)).arrayBuffer())
 }
 
-/** A request of each API with one file, and its answer. */
-const APIS = {
-  chat: (data: string, filename: string) =>
-    ada.send('POST', 'chat/completions', {
-      model,
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'file', file: { file_data: data, filename } },
-            { type: 'text', text: freshPrompt() },
-          ],
-        },
-      ],
-    }),
-  responses: (data: string, filename: string) =>
-    ada.send('POST', 'responses', {
-      model,
-      input: [
-        {
-          role: 'user',
-          content: [
-            { type: 'input_file', file_data: data, filename },
-            { type: 'input_text', text: freshPrompt() },
-          ],
-        },
-      ],
-    }),
-  messages: (data: string, filename: string) =>
-    ada.send('POST', 'messages', {
-      model,
-      max_tokens: 100,
-      messages: [
-        {
-          role: 'user',
-          content: [
-            {
-              type: 'document',
-              title: filename,
-              source: { type: 'base64', media_type: 'application/pdf', data: data.slice(data.indexOf(',') + 1) },
-            },
-            { type: 'text', text: freshPrompt() },
-          ],
-        },
-      ],
-    }),
-}
+const base64Of = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base64')
+/** A request with one file. */
+const send = (format: Format, bytes: Uint8Array | string, name: string, by = ada, prompt = freshPrompt()) =>
+  by.send('POST', `/v1${format.path}`, format.send({ prompt, file: { name, base64: base64Of(bytes) } }))
+const asDataUrl = (bytes: Uint8Array | string) => `data:application/octet-stream;base64,${base64Of(bytes)}`
 
-const asDataUrl = (bytes: Uint8Array | string) =>
-  `data:application/octet-stream;base64,${Buffer.from(bytes).toString('base64')}`
-
-describe.each(Object.entries(APIS))('a file in %s (docs/api.md 33.3)', (api, send) => {
+describe.each(Object.entries({ chat, responses, messages }))('a file in %s (docs/api.md 33.3)', (api, format) => {
   test('is read as its text, under its name', async () => {
-    for (const format of ['pdf', 'docx', 'pptx', 'xlsx', 'csv']) {
-      const { status, body } = await send(asDataUrl(await made(format)), `tides.${format}`)
-      expect({ format, status, body: status === 200 ? null : body }).toEqual({ format, status: 200, body: null })
-      expect({ format, text: sent() }).toEqual({ format, text: expect.stringContaining('Brest') })
-      expect(sent()).toContain(`tides.${format}`)
+    for (const type of ['pdf', 'docx', 'pptx', 'xlsx', 'csv']) {
+      const { status, body } = await send(format, await made(type), `tides.${type}`)
+      expect({ type, status, body: status === 200 ? null : body }).toEqual({ type, status: 200, body: null })
+      expect({ type, text: sent() }).toEqual({ type, text: expect.stringContaining('Brest') })
+      expect(sent()).toContain(`tides.${type}`)
     }
-    await send(asDataUrl('<p>A <b>plain</b> page</p>'), 'page.html')
+    await send(format, '<p>A <b>plain</b> page</p>', 'page.html')
     expect(sent()).toContain('plain')
     const mail =
       'From: ada@example.com\nMIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n'
-    await send(asDataUrl(`${mail}${Buffer.from('Heliotrope tides').toString('base64')}`), 'tides.eml')
+    await send(format, `${mail}${base64Of('Heliotrope tides')}`, 'tides.eml')
     expect(sent()).toContain('Heliotrope tides')
-    await send(asDataUrl(String.raw`{\rtf1{\fonttbl Arial;}Heliotrope \b waves\b0}`), 'tides.rtf')
+    await send(format, String.raw`{\rtf1{\fonttbl Arial;}Heliotrope \b waves\b0}`, 'tides.rtf')
     expect(sent()).toContain('Heliotrope waves')
     expect(sent()).not.toContain('Arial')
   })
 
   test('that cannot be read is refused with its path', async () => {
     for (const bytes of ['PK\u0003\u0004 broken', '\u0000\u0001\u0002', '%PDF-1.7 broken']) {
-      const { status, body } = await send(asDataUrl(bytes), 'x.bin')
+      const { status, body } = await send(format, bytes, 'x.bin')
       expect(status).toBe(400)
       const error = api === 'messages' ? body.error.details : body.error
-      expect(error.param).toMatch(/^(?:messages|input)\[0\]\.content\[0\]$/)
+      expect(error.param).toMatch(/^(?:messages|input)\[0\]\.content\[1\]$/)
     }
   })
 })
@@ -111,15 +68,8 @@ test('a stored file is named by its id, which only its owner knows', async () =>
   form.set('purpose', 'user_data')
   form.set('file', new File(['Heliotrope tides'], 'tides.txt'))
   const { id } = (await ada.send('POST', 'files', form)).body
-  const input = [
-    {
-      role: 'user',
-      content: [
-        { type: 'input_file', file_id: id },
-        { type: 'input_text', text: 'What?' },
-      ],
-    },
-  ]
+  const ask = { type: 'input_text', text: 'What?' }
+  const input = [{ role: 'user', content: [{ type: 'input_file', file_id: id }, ask] }]
   expect((await ada.send('POST', 'responses', { model, input })).status).toBe(200)
   expect(sent()).toContain('Heliotrope tides')
   expect((await eve.send('POST', 'responses', { model, input })).status).toBe(404)
@@ -138,18 +88,18 @@ test('a recording is given as its words, which are charged, with a warning', asy
     config: { sttBaseUrl: sound.url, sttApiKey: 'sk-stt' },
   })
   const bob = await hearing.person()
-  const data = Buffer.from(toneWav(2)).toString('base64')
+  const data = base64Of(toneWav(2))
   const content = [
     { type: 'input_audio', input_audio: { data, format: 'wav' } },
     { type: 'text', text: freshPrompt() },
   ]
-  const chat = { model, messages: [{ role: 'user', content }] }
-  const { status, body } = await bob.send('POST', 'chat/completions', chat)
+  const order = { model, messages: [{ role: 'user', content }] }
+  const { status, body } = await bob.send('POST', 'chat/completions', order)
   expect(status).toBe(200)
   expect(JSON.stringify(engine.calls.at(-1)!.body.messages)).toContain('The tide comes in.')
   expect(JSON.stringify(body)).toContain('was transcribed')
   expect(sound.heard).toHaveLength(1)
-  const without = await ada.send('POST', 'chat/completions', chat)
+  const without = await ada.send('POST', 'chat/completions', order)
   expect(without).toMatchObject({ status: 503, body: { error: { code: 'stt_unavailable' } } })
   const broken = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }
   const refused = await bob.send('POST', 'chat/completions', { model, messages: [{ role: 'user', content: [broken] }] })
@@ -175,11 +125,9 @@ describe('pictures and long texts', () => {
   })
 
   test('a warning says where a text was cut', async () => {
-    const { status, body } = await APIS.chat(asDataUrl('word '.repeat(50_000)), 'long.txt')
-    expect({ status, warning: body.svc_metadata.warnings.join() }).toEqual({
-      status: 200,
-      warning: expect.stringContaining('only its first 200,000 characters'),
-    })
+    const { status, body } = await send(chat, 'word '.repeat(50_000), 'long.txt')
+    expect(status).toBe(200)
+    expect(body.svc_metadata.warnings.join()).toContain('only its first 200,000 characters')
   })
 })
 
@@ -198,7 +146,7 @@ describe('an engine that takes files as they are (docs/api.md 33.3)', async () =
   const person = await other.person()
   const lastParts = () => (engine.calls.at(-1)!.body.messages as { content: unknown }[]).at(-1)!.content
   const jpeg = new Uint8Array(await new Bun.Image(Buffer.from(PIXEL, 'base64')).resize(40, 30).jpeg().bytes())
-  const chat = (part: object, named = 'svc-1-flash') =>
+  const ask = (part: object, named = 'svc-1-flash') =>
     person.send('POST', 'chat/completions', {
       model: named,
       messages: [{ role: 'user', content: [part, { type: 'text', text: freshPrompt('Read it') }] }],
@@ -206,49 +154,26 @@ describe('an engine that takes files as they are (docs/api.md 33.3)', async () =
   const pdf = (bytes: Uint8Array) => ({ type: 'file', file: { file_data: asDataUrl(bytes), filename: 'tides.pdf' } })
   const asIs = (bytes: Uint8Array) => ({
     type: 'file',
-    file: { filename: 'tides.pdf', file_data: `data:application/pdf;base64,${Buffer.from(bytes).toString('base64')}` },
+    file: { filename: 'tides.pdf', file_data: `data:application/pdf;base64,${base64Of(bytes)}` },
   })
 
   test('gets a document itself through every API, others its text', async () => {
     const bytes = pdfOf('The moon pulls the heliotrope sea.')
-    expect((await chat(pdf(bytes))).status).toBe(200)
+    expect((await ask(pdf(bytes))).status).toBe(200)
     expect(lastParts()).toEqual([asIs(bytes), { type: 'text', text: expect.stringContaining('Read it') }])
-    const data = Buffer.from(bytes).toString('base64')
-    const ask = freshPrompt()
-    await person.send('POST', 'responses', {
-      model,
-      input: [
-        {
-          role: 'user',
-          content: [
-            { type: 'input_file', file_data: data, filename: 'tides.pdf' },
-            { type: 'input_text', text: ask },
-          ],
-        },
-      ],
-    })
-    expect(lastParts()).toEqual([asIs(bytes), { type: 'text', text: ask }])
-    await person.send('POST', 'messages', {
-      ...{ model, max_tokens: 100 },
-      messages: [
-        {
-          role: 'user',
-          content: [
-            { type: 'document', title: 'tides.pdf', source: { type: 'base64', media_type: 'application/pdf', data } },
-            { type: 'text', text: ask },
-          ],
-        },
-      ],
-    })
-    expect(lastParts()).toEqual([{ type: 'text', text: 'tides.pdf:' }, asIs(bytes), { type: 'text', text: ask }])
-    await chat(pdf(bytes), 'svc-1-reason')
+    const text = freshPrompt()
+    await send(responses, bytes, 'tides.pdf', person, text)
+    expect(lastParts()).toEqual([{ type: 'text', text }, asIs(bytes)])
+    await send(messages, bytes, 'tides.pdf', person, text)
+    expect(lastParts()).toEqual([{ type: 'text', text: `${text}\ntides.pdf:` }, asIs(bytes)])
+    await ask(pdf(bytes), 'svc-1-reason')
     expect(JSON.stringify(lastParts())).toContain('heliotrope')
     expect(JSON.stringify(lastParts())).not.toContain('base64')
   })
 
   test('hears a recording itself: nothing is transcribed', async () => {
-    const data = Buffer.from(toneWav(2)).toString('base64')
-    const { status, body } = await chat({ type: 'input_audio', input_audio: { data, format: 'wav' } })
+    const data = base64Of(toneWav(2))
+    const { status, body } = await ask({ type: 'input_audio', input_audio: { data, format: 'wav' } })
     expect({ status, warnings: body.svc_metadata.warnings }).toEqual({ status: 200, warnings: undefined })
     expect(lastParts()).toContainEqual({ type: 'input_audio', input_audio: { data, format: 'wav' } })
     const listed = async (id: string) => (await person.send('GET', `models/${id}`)).body.input_modalities
@@ -260,38 +185,26 @@ describe('an engine that takes files as they are (docs/api.md 33.3)', async () =
     const eve = await other.person()
     const rules = [{ guardrail_id: 'pii', phase: 'input', verdict: 'redact', config: {} }]
     expect((await eve.send('POST', 'guardrail-policies', { name: 'Mine', rules, is_default: true })).status).toBe(201)
-    const part = pdf(pdfOf('Write to jane@example.org about it.'))
-    await eve.send('POST', 'chat/completions', {
-      model,
-      messages: [{ role: 'user', content: [part, { type: 'text', text: freshPrompt() }] }],
-    })
+    await send(chat, pdfOf('Write to jane@example.org about it.'), 'tides.pdf', eve)
     expect(JSON.stringify(engine.calls.at(-1)!.body)).not.toMatch(/base64|jane@/)
   })
 
   test('a scanned document is taken as it is, or as pictures of ten pages by an engine that sees, or refused', async () => {
     const scan = pdfScan(jpeg, 40, 30, 12)
-    await chat(pdf(scan))
+    await ask(pdf(scan))
     expect(lastParts()).toContainEqual(asIs(scan))
-    const { status, body } = await chat(pdf(scan), 'svc-1-vision')
-    expect({ status, warning: body.svc_metadata?.warnings?.join() }).toEqual({
-      status: 200,
-      warning: expect.stringContaining('first 10 pages'),
-    })
+    const { status, body } = await ask(pdf(scan), 'svc-1-vision')
+    expect(status).toBe(200)
+    expect(body.svc_metadata.warnings.join()).toContain('first 10 pages')
     const shown = (lastParts() as { type: string }[]).filter(({ type }) => type === 'image_url')
     expect(shown).toHaveLength(10)
     expect(JSON.stringify(shown[0])).toContain('data:image/jpeg;base64,')
-    const refused = await chat(pdf(scan), 'svc-1-reason')
-    expect({ status: refused.status, param: refused.body.error.param }).toEqual({
-      status: 400,
-      param: 'messages[0].content[0]',
-    })
+    const refused = await ask(pdf(scan), 'svc-1-reason')
+    expect(refused).toMatchObject({ status: 400, body: { error: { param: 'messages[0].content[0]' } } })
   })
 
   test('more than 1,000 pages are refused', async () => {
-    const { status, body } = await chat(pdf(pdfScan(jpeg, 40, 30, 1_001)))
-    expect({ status, message: body.error?.message }).toEqual({
-      status: 400,
-      message: expect.stringContaining('at most 1000 are read'),
-    })
+    const message = expect.stringContaining('at most 1000 are read')
+    expect(await ask(pdf(pdfScan(jpeg, 40, 30, 1_001)))).toMatchObject({ status: 400, body: { error: { message } } })
   })
 })

@@ -5,6 +5,9 @@ const PARAMETERS = { description: 'Gets the weather.', parameters: WEATHER }
 const fileUrl = ({ base64 }: { base64: string }) => `data:application/octet-stream;base64,${base64}`
 const pdfSource = ({ base64 }: { base64: string }) => ({ type: 'base64', media_type: 'application/pdf', data: base64 })
 const dataUrl = (image: string) => `data:image/png;base64,${image}`
+/** The text alone where nothing is beside it. */
+const contentOf = (words: { type: string; text: string }, beside: (object | string | undefined)[]) =>
+  beside.some(Boolean) ? [words, ...beside.filter(Boolean)] : words.text
 
 /** Chat completions. */
 export const chat: Format = {
@@ -14,35 +17,18 @@ export const chat: Format = {
   streaming: { stream: true, stream_options: { include_usage: true } },
   ignored: { web_search_options: {}, audio: {} },
 
-  send({
-    prompt,
-    model = 'svc-1-flash',
-    system,
-    calls,
-    tools,
-    choice,
-    schema,
-    image,
-    conversation,
-    limit,
-    file,
-    stop,
-    reasons,
-  }: ApiRequest) {
+  send({ prompt, model = 'svc-1-flash', system, calls, ...request }: ApiRequest) {
+    const { tools, choice, schema, image, conversation, limit, file, stop, reasons } = request
     return {
       model,
       messages: [
         ...(system ? [{ role: 'system', content: system }] : []),
         {
           role: 'user',
-          content:
-            image || file
-              ? [
-                  { type: 'text', text: prompt },
-                  ...(image ? [{ type: 'image_url', image_url: { url: dataUrl(image) } }] : []),
-                  ...(file ? [{ type: 'file', file: { filename: file.name, file_data: fileUrl(file) } }] : []),
-                ]
-              : prompt,
+          content: contentOf({ type: 'text', text: prompt }, [
+            image && { type: 'image_url', image_url: { url: dataUrl(image) } },
+            file && { type: 'file', file: { filename: file.name, file_data: fileUrl(file) } },
+          ]),
         },
         ...(calls
           ? [
@@ -131,35 +117,18 @@ export const responses: Format = {
   streaming: { stream: true },
   ignored: { moderation: {}, context_management: [] },
 
-  send({
-    prompt,
-    model = 'svc-1-flash',
-    system,
-    calls,
-    tools,
-    choice,
-    schema,
-    image,
-    conversation,
-    limit,
-    file,
-    stop,
-    reasons,
-  }: ApiRequest) {
+  send({ prompt, model = 'svc-1-flash', system, calls, ...request }: ApiRequest) {
+    const { tools, choice, schema, image, conversation, limit, file, stop, reasons } = request
     return {
       model,
       instructions: system,
       input: [
         {
           role: 'user',
-          content:
-            image || file
-              ? [
-                  { type: 'input_text', text: prompt },
-                  ...(image ? [{ type: 'input_image', detail: 'auto', image_url: dataUrl(image) }] : []),
-                  ...(file ? [{ type: 'input_file', filename: file.name, file_data: fileUrl(file) }] : []),
-                ]
-              : prompt,
+          content: contentOf({ type: 'input_text', text: prompt }, [
+            image && { type: 'input_image', detail: 'auto', image_url: dataUrl(image) },
+            file && { type: 'input_file', filename: file.name, file_data: fileUrl(file) },
+          ]),
         },
         ...(calls ?? []).map(({ id, name, arguments: args }) => ({
           type: 'function_call',
@@ -274,21 +243,8 @@ export const messages: Format = {
   streaming: { stream: true },
   ignored: { container: 'container_1', context_management: {} },
 
-  send({
-    prompt,
-    model = 'svc-1-flash',
-    system,
-    calls,
-    tools,
-    choice,
-    schema,
-    image,
-    conversation,
-    limit,
-    file,
-    stop,
-    reasons,
-  }: ApiRequest) {
+  send({ prompt, model = 'svc-1-flash', system, calls, ...request }: ApiRequest) {
+    const { tools, choice, schema, image, conversation, limit, file, stop, reasons } = request
     return {
       model,
       max_tokens: limit ?? 4_096,
@@ -296,16 +252,10 @@ export const messages: Format = {
       messages: [
         {
           role: 'user',
-          content:
-            image || file
-              ? [
-                  { type: 'text', text: prompt },
-                  ...(image
-                    ? [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: image } }]
-                    : []),
-                  ...(file ? [{ type: 'document', title: file.name, source: pdfSource(file) }] : []),
-                ]
-              : prompt,
+          content: contentOf({ type: 'text', text: prompt }, [
+            image && { type: 'image', source: { type: 'base64', media_type: 'image/png', data: image } },
+            file && { type: 'document', title: file.name, source: pdfSource(file) },
+          ]),
         },
         ...(calls
           ? [

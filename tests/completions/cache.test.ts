@@ -66,18 +66,7 @@ describe('an identical request (docs/api.md 22.1)', () => {
   })
 
   test.each([
-    ['mode', { mode: 'think' }],
-    ['temperature', { temperature: 0.5 }],
-    ['persona', { persona: 'none' }],
-    ['style', { response_style: { format: 'table' } }],
-    ['branding', { svc_branding: false }],
-    ['iterations', { max_iterations: 3 }],
-    ['overrides', { model_overrides: { fast: 'svc-1-reason' } }],
     ['tools', { tools: [{ name: 'a', description: 'b' }] }],
-    ['skills', { skills: ['x'] }],
-    ['inline conversation', { conversation: { messages: [{ role: 'user', content: 'x' }] } }],
-    ['brand soul', { brand_soul: false }],
-    ['library', { component_library: 'x' }],
     ['image model', { image_model: 'svc-1-photo' }],
   ])('with another %s is another request', async (_, change) => {
     const prompt = freshPrompt()
@@ -130,6 +119,32 @@ describe('an identical request (docs/api.md 22.1)', () => {
     clock.advance(seconds * 1000 - 1)
     expect((await ask(ada, input)).hit).toBe(true)
     clock.advance(1)
+    expect((await ask(ada, input)).hit).toBe(false)
+  })
+
+  test('is remembered for as long as the setting of its mode says', async () => {
+    const { world: other } = await createUpstreamWorld({
+      clock,
+      isAlone: true,
+      config: { cacheTtl_roast: 20 } as object,
+    })
+    const [eve, input] = [await other.person(), { prompt: freshPrompt(), mode: 'roast' }]
+    const isServed = async () => (await eve.send('POST', 'completions', input)).body._cached === true
+    expect(await isServed()).toBe(false)
+    clock.advance(19_999)
+    expect(await isServed()).toBe(true)
+    clock.advance(1)
+    expect(await isServed()).toBe(false)
+  })
+
+  test('is not remembered for longer because it is asked again', async () => {
+    const input = { prompt: freshPrompt(), mode: 'fast' }
+    await ask(ada, input)
+    for (let turn = 0; turn < 3; turn++) {
+      clock.advance(99_999)
+      expect((await ask(ada, input)).hit).toBe(true)
+    }
+    clock.advance(3)
     expect((await ask(ada, input)).hit).toBe(false)
   })
 

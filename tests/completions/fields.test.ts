@@ -124,8 +124,9 @@ describe('POST /completions accepts', () => {
     expect(body.warnings).toBeUndefined()
   })
 
-  test('skills nobody knows are skipped and named in a warning', async () => {
-    expect((await ada.send('POST', 'completions', { prompt: 'a4', skills: ['one', '../two'] })).body.warnings).toEqual([
+  test('skills nobody knows are skipped and named in a warning, each once (B29)', async () => {
+    const { body } = await ada.send('POST', 'completions', { prompt: 'a4', skills: ['one', '../two', '../two'] })
+    expect(body.warnings).toEqual([
       'There is no skill "one", so it was skipped.',
       'There is no skill "../two", so it was skipped.',
     ])

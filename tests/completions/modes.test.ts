@@ -37,7 +37,7 @@ describe('a requested mode', () => {
     expect(body.usage.cost_cents).toBe(0)
   })
 
-  test('research runs inline and says where it belongs', async () => {
+  test('research runs inline and says where it belongs (B19)', async () => {
     const { body } = await ada.send('POST', 'completions', { prompt: freshPrompt(), mode: 'research' })
     expect(body.warnings).toHaveLength(2)
     expect(body.warnings[0]).toContain('POST /research')
