@@ -1,19 +1,16 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { banner } from '../../src/app/banner'
 import type { RunningApp } from '../../src/app/start'
 import { eventually } from '../support/eventually'
 import { cleanEnv, startServerProcess } from '../support/server-process'
+import { temporaryFolder } from '../support/temporary-folder'
 import { startUpstream } from '../support/upstream'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-banner-'))
+const root = temporaryFolder('svc-banner-')
 const upstream = await startUpstream()
-afterAll(async () => {
-  await upstream.stop()
-  rmSync(root, { recursive: true, force: true })
-})
+afterAll(() => upstream.stop())
 
 const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
 

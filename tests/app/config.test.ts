@@ -1,13 +1,12 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { afterEach, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig, SETTINGS } from '../../src/app/config'
 import { assertProductionReady } from '../../src/app/production'
 import { ConfigError } from '../../src/kernel/config'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-config-'))
-afterAll(() => rmSync(root, { recursive: true }))
+const root = temporaryFolder('svc-config-')
 
 const set: string[] = []
 function env(name: string, value: string): void {

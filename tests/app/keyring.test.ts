@@ -1,6 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/app/config'
 import { keyringStatus, rotateKeyring } from '../../src/app/keyring'
@@ -8,13 +7,11 @@ import { type OpenApp, openApp } from '../../src/app/open'
 import { seedFirstRun } from '../../src/app/seed'
 import { createLog } from '../../src/kernel/log'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const dataDir = mkdtempSync(join(tmpdir(), 'svc-keyring-'))
+const dataDir = temporaryFolder('svc-keyring-')
 const database = postgresUrl ? await createPostgresDatabase(postgresUrl) : null
-afterAll(async () => {
-  await database?.drop()
-  rmSync(dataDir, { recursive: true, force: true })
-})
+afterAll(() => database?.drop())
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
 const config = loadConfig({ dataDir, configFile: fileWith({}), ...(database ? { databaseUrl: database.url } : {}) })
 const secrets = join(dataDir, 'secrets.json')

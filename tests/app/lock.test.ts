@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataDir } from '../../src/app/lock'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const dataDir = mkdtempSync(join(tmpdir(), 'svc-lock-'))
-afterAll(() => rmSync(dataDir, { recursive: true }))
+const dataDir = temporaryFolder('svc-lock-')
 
 test('a data folder has one holder at a time, and the second learns who the first is', () => {
   const first = lockDataDir(dataDir)

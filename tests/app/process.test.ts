@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient, type Outcome } from '../chaos/client'
 import { slowness } from '../support/effort'
@@ -9,14 +8,12 @@ import { eventually } from '../support/eventually'
 import { isListening } from '../support/listening'
 import { isLong } from '../support/long'
 import { devKeyOf, type ServerProcess, spawnServer, startServerProcess } from '../support/server-process'
+import { temporaryFolder } from '../support/temporary-folder'
 import { startUpstream } from '../support/upstream'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-process-'))
+const root = temporaryFolder('svc-process-')
 const upstream = await startUpstream({ delayMs: 40 })
-afterAll(async () => {
-  await upstream.stop()
-  rmSync(root, { recursive: true, force: true })
-})
+afterAll(() => upstream.stop())
 
 const folder = () => join(mkdtempSync(join(root, 'case-')), 'data')
 /** Two signals that are further apart are two. */

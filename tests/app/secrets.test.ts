@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadSecrets } from '../../src/app/secrets'
 import { ConfigError } from '../../src/kernel/config'
+import { temporaryFolder } from '../support/temporary-folder'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-secrets-'))
-afterAll(() => rmSync(root, { recursive: true }))
+const root = temporaryFolder('svc-secrets-')
 
 const folder = () => mkdtempSync(join(root, 'data-'))
 

@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/app/config'
 import { start } from '../../src/app/start'
@@ -10,14 +9,12 @@ import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { impatiently } from '../support/impatiently'
 import { isListening } from '../support/listening'
+import { temporaryFolder } from '../support/temporary-folder'
 import { startUpstream } from '../support/upstream'
 
-const root = mkdtempSync(join(tmpdir(), 'svc-stop-'))
+const root = temporaryFolder('svc-stop-')
 const upstream = await startUpstream()
-afterAll(async () => {
-  await upstream.stop()
-  rmSync(root, { recursive: true, force: true })
-})
+afterAll(() => upstream.stop())
 
 const log = createLog({ level: 'silent', pretty: false, write: () => undefined })
 

@@ -33,7 +33,6 @@ describe.skipIf(!hasChromium)('a run with a browser session (docs/api.md 16.4)',
     expect(answer.body.tools_used).toMatchObject([{ name: 'browser_navigate', status: 'success' }])
     const { actions } = (await person.send('GET', `browser/sessions/${session.id}/recording`)).body
     expect(actions).toMatchObject([{ by: 'agent', tool: 'browser_navigate', ok: true, url: site.url() }])
-    await session.end()
   }, 180_000)
 
   test('does what a plain prompt asks for in mode auto, one thing after the other, and stops where one fails', async () => {
@@ -64,7 +63,6 @@ describe.skipIf(!hasChromium)('a run with a browser session (docs/api.md 16.4)',
     expect(other.content).toContain('391')
     const { body: plain } = await person.send('POST', 'completions', { prompt: 'Click Add to cart in the browser' })
     expect(plain.tools_used).toEqual([])
-    await session.end()
   }, 180_000)
 
   test('of somebody else, or of one that is over, is not found', async () => {

@@ -33,12 +33,7 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
   })
   const world = await createBrowsingWorld()
   const person = await world.person()
-  const bytesOf = async ({ url }: { url: string }) => {
-    const { pathname, search } = new URL(url)
-    return new Uint8Array(
-      await (await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))).arrayBuffer(),
-    )
-  }
+  const bytesOf = async ({ url }: { url: string }) => new Uint8Array(await (await world.follow(url)).arrayBuffer())
 
   test('a click on one says what came, and keeps the file', async () => {
     const session = await startSession(person, { url: site.url('/press.html') })
@@ -53,7 +48,6 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
     expect(await bytesOf(artifact)).toEqual(csv)
     expect((await person.send('GET', `artifacts/${artifact.id}`)).body).toMatchObject({ id: artifact.id })
     expect((await session.act('scroll down')).result.downloads).toBeUndefined()
-    await session.end()
   })
 
   test('by a navigation, a new tab and the page itself; the bytes tell the type and the name loses its folders', async () => {
@@ -68,7 +62,6 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
     const { artifact } = (await session.act('click Picture')).result.downloads[0]
     expect(artifact.mime_type).toBe('image/gif')
     expect(artifact.filename).not.toMatch(/[/\\]|\.csv$/)
-    await session.end()
   })
 
   test('too large, too many, and no room: said, and the action is no failure', async () => {
@@ -88,7 +81,6 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
     const second = await full.act('click Download the price list')
     expect(second).toMatchObject({ status: 'success', result: { downloads: [{ artifact: null }] } })
     expect(second.result.downloads[0].problem).toContain('This account has 1 files')
-    await full.end()
   })
 
   test('one that is slow to come is waited for', async () => {
@@ -96,7 +88,6 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
     const going = session.go(site.url('/slow'))
     finish()
     expect((await going).result.downloads).toMatchObject([{ filename: 'late.txt', size_bytes: 4 }])
-    await session.end()
   })
 
   test('a navigation answers the status of the page', async () => {
@@ -104,6 +95,5 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
     expect((await session.go(site.url('/no-such-page.html'))).result).toMatchObject({ status: 404 })
     expect((await session.go(site.url('/press.html'))).result).toMatchObject({ status: 200, title: 'Seed shop' })
     expect((await session.go(site.url('/press.html#bag'))).result).toMatchObject({ status: null })
-    await session.end()
   })
 })

@@ -90,7 +90,6 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     expect(found).toContain('websocket')
     expect(found).not.toContain('REACHED')
     expect(canary.reached).toEqual([])
-    await session.end()
   }, 180_000)
 
   test('by a navigation, its own or a requested one (N1, N2, N20)', async () => {
@@ -171,7 +170,6 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     const { result } = await session.act('click Download it')
     expect(result).toMatchObject({ url: site.url('/get'), downloads: [{ filename: 'a.exe', size_bytes: 2 }] })
     expect(result.downloads[0].artifact).toMatchObject({ mime_type: 'application/x-msdownload', filename: 'a.exe' })
-    await session.end()
   })
 
   test('N10: what another session keeps; and tabs are bounded', async () => {
@@ -186,8 +184,6 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     await two.go(site.url('/tabs'))
     await two.act('click Open')
     expect((await person.send('GET', `browser/sessions/${two.id}/live`)).body.pages.length).toBeLessThanOrEqual(10)
-    await one.end()
-    await two.end()
   }, 180_000)
 
   test('a page that takes too much memory is ended, and its session goes on (N8)', async () => {
@@ -204,8 +200,6 @@ describe.skipIf(!hasChromium)('what a page cannot reach (catalogue N)', async ()
     expect((await greedy.go(site.url('/get'))).status).toBe('success')
     expect(pageOf(modest.id)).toBe(stored)
     expect((await modest.go(site.url('/get'))).status).toBe('success')
-    await greedy.end()
-    await modest.end()
   }, 180_000)
 
   test('N7: only what the order knows is obeyed', async () => {

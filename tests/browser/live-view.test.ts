@@ -137,6 +137,5 @@ describe.skipIf(!hasChromium)('the live view (docs/api.md 16.3)', async () => {
     expect(live.status).toBe(200)
     expect(((await live.json()) as { live_view_version: number }).live_view_version).toBe(2)
     expect((await session.observe()).length).toBeGreaterThan(0)
-    await session.end()
   }, 180_000)
 })

@@ -117,7 +117,7 @@ describe.skipIf(!hasChromium)('whatever a person can see and press', async () =>
 <main onclick="1"><p>${'A long text of a page, in which a unicorn stands. '.repeat(9)}</p></main>`),
   })
   const world = await createBrowsingWorld()
-  const session: Session = await startSession(await world.person(), { keep_alive: true })
+  const session: Session = await startSession(await world.person(), { keep_alive: true }, true)
   const listed = async (): Promise<string[]> =>
     (await session.observe()).map(({ description }: { description: string }) => description)
   const titleAfter = async (instruction: string): Promise<[string, string]> => {

@@ -8,8 +8,6 @@ describe.skipIf(!hasChromium)('the recording of a session (docs/api.md 28.3)', a
     '/': '<title>In</title><label>User <input></label><label>Password <input type="password"></label><button>Go</button>',
   })
   const read = async (id: string) => (await person.send('GET', `browser/sessions/${id}/recording`)).body
-  const open = (address: string) =>
-    world.app.api.handle(new Request(address.replace(/^https?:\/\/[^/]+/, 'http://localhost')))
 
   test('has what was done, with small pictures, never a password, and a page that plays it', async () => {
     const session = await startSession(person, { url: site.url() })
@@ -31,20 +29,20 @@ describe.skipIf(!hasChromium)('the recording of a session (docs/api.md 28.3)', a
       url: site.url(),
     })
     expect(JSON.stringify(actions)).not.toMatch(/hunter/)
-    const frame = await open(actions[0].frame_url)
+    const frame = await world.follow(actions[0].frame_url)
     expect(frame.headers.get('content-type')).toBe('image/jpeg')
     expect((await frame.arrayBuffer()).byteLength).toBeLessThanOrEqual(60 * 1024)
     await session.end()
     expect((await read(session.id)).ended_at).not.toBeNull()
-    const played = await open(player_url)
+    const played = await world.follow(player_url)
     expect(played.status).toBe(200)
     expect(await played.text()).toContain('id="recording"')
     // The link of the player opens no live view.
-    expect((await open(player_url.replace('/recording', ''))).status).toBe(401)
-    expect((await open(player_url.replace(/.$/, '!'))).status).toBe(401)
+    expect((await world.follow(player_url.replace('/recording', ''))).status).toBe(401)
+    expect((await world.follow(player_url.replace(/.$/, '!'))).status).toBe(401)
     // It dies with the key.
     expect((await (await world.signedIn(person)).send('DELETE', `keys/${person.keyId}`)).status).toBe(200)
-    expect((await open(player_url)).status).toBe(401)
+    expect((await world.follow(player_url)).status).toBe(401)
   }, 180_000)
 
   test('is empty for a session that keeps none', async () => {
@@ -52,6 +50,5 @@ describe.skipIf(!hasChromium)('the recording of a session (docs/api.md 28.3)', a
     const session = await startSession(other, { url: site.url(), record: false })
     await session.act('type ada in User')
     expect((await other.send('GET', `browser/sessions/${session.id}/recording`)).body.actions).toEqual([])
-    await session.end()
   })
 })

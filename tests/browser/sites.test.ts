@@ -75,7 +75,7 @@ const READS: [site: string, say: string, schema: object | undefined, wanted: unk
 describe.skipIf(!hasChromium)('40 instructions on shapes of real sites, by the built-in reader', async () => {
   const world = await createBrowsingWorld()
   const site = serveShapes()
-  const session: Session = await startSession(await world.person(), { keep_alive: true })
+  const session: Session = await startSession(await world.person(), { keep_alive: true }, true)
   const look = async (): Promise<Look> => {
     const { live } = world.app.container.browser.host.find(session.id as never)!
     const page = live.page()

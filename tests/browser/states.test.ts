@@ -93,7 +93,6 @@ inChromium('what a viewer is shown (docs/operating.md 5.4)', async () => {
     await innerOf(session.id).close()
     expect((await session.go(site.url())).status).toBe('success')
     await page.close()
-    await session.end()
   }, 180_000)
 
   test('with the text view a person fills in a field, which is kept, and a password, which is not', async () => {
@@ -134,7 +133,6 @@ inChromium('what a viewer is shown (docs/operating.md 5.4)', async () => {
       ['press', 'ref'],
     ])
     await page.close()
-    await session.end()
   }, 180_000)
 
   test('the twenty-first viewer is told that the session is full, and one whose link is over asks for another', async () => {

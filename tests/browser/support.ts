@@ -1,4 +1,4 @@
-import { afterAll, setDefaultTimeout } from 'bun:test'
+import { afterAll, afterEach, setDefaultTimeout } from 'bun:test'
 import { findChromium } from '../../src/browser/chromium'
 import { sessionRepository } from '../../src/browser/repository'
 import { BrowserSessionId } from '../../src/browser/schema'
@@ -37,13 +37,24 @@ export function serveSite(pages: Record<string, string | ((request: Request) => 
 
 export type Session = Awaited<ReturnType<typeof startSession>>
 
-/** A session of a person, and short words for what is done in it. */
-export async function startSession(person: Person, input: object = {}) {
+/** Ends those that a test began and left open. */
+const begun = new Set<() => Promise<unknown>>()
+afterEach(async () => {
+  for (const end of begun) await end()
+})
+
+/** A session of a person, and short words for what is done in it. It ends with its test unless others share it. */
+export async function startSession(person: Person, input: object = {}, isShared = false) {
   const started = await person.send('POST', 'browser/sessions', input)
   if (started.status !== 201) throw new Error(`the session did not start: ${started.text}`)
   const id: string = started.body.session_id
   const action = async (tool: string, args: object = {}) =>
     (await person.send('POST', `browser/sessions/${id}/actions`, { tool, arguments: args })).body
+  const end = () => {
+    begun.delete(end)
+    return person.send('DELETE', `browser/sessions/${id}`)
+  }
+  if (!isShared) begun.add(end)
   return {
     id,
     handle: started.body,
@@ -54,7 +65,7 @@ export async function startSession(person: Person, input: object = {}) {
       (await action('browser_extract', { instruction, ...(schema ? { schema } : {}) })).result.data,
     observe: async (instruction?: string) =>
       (await action('browser_observe', instruction ? { instruction } : {})).result.elements,
-    end: () => person.send('DELETE', `browser/sessions/${id}`),
+    end,
   }
 }
 
@@ -67,24 +78,9 @@ export async function rowOf(world: World, person: Person): Promise<string> {
   const row = {
     ...{ id, owner, holder: person.keyId, user_id: caller.userId, key_id: person.keyId as KeyId, request_id: 'req_x' },
     ...{ node: 'elsewhere', region: 'us-west-2', keep_alive: false, proxies: false, recorded: true, reason: null },
-    ...{
-      started_at: now,
-      expires_at: now + 60_000,
-      last_active_at: now,
-      seen_at: now,
-      ended_at: null,
-      view_version: 1,
-    },
-    ...{
-      url: null,
-      title: null,
-      favicon_url: null,
-      proxy_bytes: 0,
-      viewers: 0,
-      hold: null,
-      cost_micro: 0,
-      refused_at: null,
-    },
+    ...{ started_at: now, expires_at: now + 60_000, last_active_at: now, seen_at: now, ended_at: null },
+    ...{ url: null, title: null, favicon_url: null, proxy_bytes: 0, viewers: 0, hold: null, cost_micro: 0 },
+    ...{ refused_at: null, view_version: 1 },
     ...{ caps: { daily: null, monthly: null }, state: 'active' as const },
   }
   await world.app.container.store.write((tx) => sessionRepository.insert(tx, row))

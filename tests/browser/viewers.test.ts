@@ -52,7 +52,6 @@ inChromium('anyone who looks at a session (docs/api.md 16.3, 28.3)', async () =>
     expect((await session.observe()).length).toBe(0)
     slow.close()
     fast.close()
-    await session.end()
   }, 180_000)
 
   test('a page with a slowed processor and network misses frames, and gets no queue of them', async () => {
@@ -86,7 +85,6 @@ inChromium('anyone who looks at a session (docs/api.md 16.3, 28.3)', async () =>
     await eventually(() => fast.frames.length > before + 10)
     fast.close()
     await page.close()
-    await session.end()
   }, 180_000)
 
   test('the first picture is there within a second of the start, at best (docs/operating.md 5.4)', async () => {
@@ -134,7 +132,6 @@ inChromium('anyone who looks at a session (docs/api.md 16.3, 28.3)', async () =>
     expect(actions[0].frame_url).toContain('http')
     expect(JSON.stringify(actions)).not.toContain('hunter')
     viewer.close()
-    await session.end()
   }, 180_000)
 
   test('is asked for help, and the agent goes on when the wheel is given back', async () => {
@@ -152,7 +149,6 @@ inChromium('anyone who looks at a session (docs/api.md 16.3, 28.3)', async () =>
     expect(await request).toMatchObject({ status: 'success', result: { action: 'a person did it' } })
     await eventually(() => viewer.said.findLast(({ type }) => type === 'state')?.wanted === null)
     viewer.close()
-    await session.end()
   }, 180_000)
 
   test('the live view and the player pass axe, light and dark, wide and at 320 pixels', async () => {
@@ -182,7 +178,6 @@ inChromium('anyone who looks at a session (docs/api.md 16.3, 28.3)', async () =>
       await page.close()
       await player.close()
     }
-    await session.end()
   }, 180_000)
 
   test('of a thousand sessions asked for at once a person gets three, and the others cost nothing (N8)', async () => {

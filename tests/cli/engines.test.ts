@@ -1,20 +1,17 @@
 // SQLite only: a client of routes that tests of their modules call on both.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliOver } from '../support/cli'
+import { temporaryFolder } from '../support/temporary-folder'
 import { startUpstream } from '../support/upstream'
 import { createWorld } from '../support/world'
 
 const upstream = await startUpstream({ text: '{"ok": true}' })
-const folder = mkdtempSync(join(tmpdir(), 'svc-cli-engines-'))
+const folder = temporaryFolder('svc-cli-engines-')
 const world = await createWorld()
 const run = cliOver(world)
-afterAll(async () => {
-  await upstream.stop()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => upstream.stop())
 
 const saved = () => world.app.container.engineRegistry.newest().stored
 const ADD = ['engines', 'add', 'main', '--base-url', upstream.url, '--models', 'scripted', '--no-key']

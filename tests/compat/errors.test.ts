@@ -271,7 +271,6 @@ describe('the errors of the APIs that run no completion (docs/api.md 29.10)', ()
     is: string,
     param?: string,
   ]
-  const INVALID = 'invalid_request_error'
   const rows: Row[] = [
     [
       'a body without members',

@@ -51,8 +51,7 @@ describe('mode image of completions (docs/api.md 2.2)', () => {
       (await ada.send('GET', `conversations/${conversation_id}`)).body.conversation.messages[1].artifacts[0]
     const shown = await read()
     expect(shown).toMatchObject({ id: artifacts[0].id, type: 'image' })
-    const link = new URL(shown.url)
-    expect((await world.app.api.handle(new Request(`http://localhost${link.pathname}${link.search}`))).status).toBe(200)
+    expect((await world.follow(shown.url)).status).toBe(200)
     await ada.send('DELETE', `artifacts/${artifacts[0].id}`)
     expect(await read()).toMatchObject({ id: artifacts[0].id, url: null, url_expires_at: null })
   })

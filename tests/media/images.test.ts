@@ -8,8 +8,7 @@ const world = await createWorld({ clock })
 
 /** The PNG behind a link, decoded by the runtime. */
 async function decoded(person: Person, url: string) {
-  const { pathname, search } = new URL(url)
-  const response = await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))
+  const response = await world.follow(url)
   const bytes = await response.arrayBuffer()
   return { ...(await new Bun.Image(bytes).metadata()), bytes: Buffer.from(bytes), headers: response.headers, person }
 }

@@ -1,19 +1,16 @@
 import { afterAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually'
 import { devKeyOf, startServerProcess } from '../support/server-process'
 import { createMigratedDatabase, postgresUrl } from '../support/store'
+import { temporaryFolder } from '../support/temporary-folder'
 import { videoServer } from './video-server'
 
 const server = videoServer()
-const root = mkdtempSync(join(tmpdir(), 'svc-video-resume-'))
+const root = temporaryFolder('svc-video-resume-')
 const database = postgresUrl ? await createMigratedDatabase(postgresUrl) : null
-afterAll(async () => {
-  await database?.drop()
-  rmSync(root, { recursive: true, force: true })
-})
+afterAll(() => database?.drop())
 
 /** A node; on Postgres each has a folder of its own, and all share the files. */
 const boot = (name: string) =>

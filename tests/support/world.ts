@@ -79,6 +79,11 @@ export async function createWorld({ config: overrides = {}, clock = systemClock,
     /** A `Call` of this person, for services without a route. */
     callAs: (person: Person): Call => callOf(keyCaller({ userId: person.userId, keyId: person.keyId as KeyId })),
     send: sender(app, {}),
+    /** What is behind a link of an answer, which may name another host. */
+    follow: (link: string): Promise<Response> => {
+      const { pathname, search } = new URL(link)
+      return Promise.resolve(app.api.handle(new Request(`http://localhost${pathname}${search}`)))
+    },
     /** The same person in a dashboard session, which has no key limits. */
     signedIn: (person: Person) => signedIn(app, person),
   }

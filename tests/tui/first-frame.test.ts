@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
-import { openPty, operatorKey, type Pty } from './support/pty'
+import { operatorKey, type Pty } from './support/pty'
 
 const key = operatorKey()
 const open: Pty[] = []
@@ -24,10 +24,7 @@ afterAll(async () => {
 
 /** A dashboard at whose start keys were pressed, the first of which would end it. */
 async function impatient(): Promise<Pty> {
-  const pty = await openPty(['dashboard', '--url', String(server.url), '--key-file', key.file, '--no-motion'], {
-    cwd: key.folder,
-    env: { HOME: key.folder },
-  })
+  const pty = await key.dashboard(String(server.url), ['--no-motion'])
   open.push(pty)
   pty.type('q2\r')
   await eventually(() => {
@@ -46,10 +43,8 @@ test('the screen is there before the server answers, and keys that were pressed 
   expect(pty.text()).not.toMatch(/[~]|q2/)
   expect(pty.scrolled()).toBe(false)
   // From now on they count.
-  pty.type('2')
-  await pty.shows(' 1 Over [2 Jobs] ')
-  pty.type('q')
-  expect(await pty.exited).toBe(0)
+  await pty.press('2', ' 1 Over [2 Jobs] ')
+  expect(await pty.quit()).toBe(0)
   await eventually(() => pty.buffer() === 'normal')
 }, 60_000)
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { eventually } from '../support/eventually'
-import { openPty, operatorKey, type Pty } from './support/pty'
+import { operatorKey, type Pty } from './support/pty'
 import { type ScriptedServer, startScripted } from './support/scripted-server'
 
 /** The pictures are compared with what changes by itself left out: digits, and how fresh the rows are. */
@@ -41,12 +41,8 @@ const key = operatorKey()
 let server: ScriptedServer
 const open: Pty[] = []
 
-async function dashboard(args: readonly string[] = [], options: Parameters<typeof openPty>[1] = {}): Promise<Pty> {
-  const pty = await openPty(['dashboard', '--url', server.url, '--key-file', key.file, '--no-motion', ...args], {
-    cwd: key.folder,
-    ...options,
-    env: { HOME: key.folder, ...options.env },
-  })
+async function dashboard(args: readonly string[] = [], options = {}, url = server.url): Promise<Pty> {
+  const pty = await key.dashboard(url, ['--no-motion', ...args], options)
   open.push(pty)
   return pty
 }
@@ -88,18 +84,14 @@ describe('in a real terminal', () => {
     for (const [name, keys, word] of WALK) {
       // Esc alone is told from the beginning of another key by what follows a little later.
       if (keys.startsWith('\u001b')) {
-        pty.type('\u001b')
-        await pty.shows('waiting first')
+        await pty.press('\u001b', 'waiting first')
       }
-      pty.type(keys.replace('\u001b', ''))
-      await pty.shows(word)
+      await pty.press(keys.replace('\u001b', ''), word)
       if (name) await expectFrame(name, pty)
       expect(pty.scrolled()).toBe(false)
     }
-    pty.type('\u001b')
-    await pty.shows('waiting first')
-    pty.type('q')
-    expect(await pty.exited).toBe(0)
+    await pty.press('\u001b', 'waiting first')
+    expect(await pty.quit()).toBe(0)
     await eventually(() => pty.buffer() === 'normal')
   }, 120_000)
 
@@ -111,90 +103,64 @@ describe('in a real terminal', () => {
     await pty.shows('job_7QkX0a')
     await expectFrame('overview-132x34', pty)
     pty.resize(132, 30)
-    pty.type('4')
-    await pty.shows('my card was charged twice')
+    await pty.press('4', 'my card was charged twice')
     await expectFrame('takeovers-132x30', pty)
-    pty.type('jj')
-    await pty.shows('you have it')
-    pty.type('i')
-    await pty.shows('⏎ send')
-    pty.type('Usually three working days. I have asked the bank to release it sooner.')
-    await pty.shows('sooner.▌')
+    await pty.press('jj', 'you have it')
+    await pty.press('i', '⏎ send')
+    await pty.press('Usually three working days. I have asked the bank to release it sooner.', 'sooner.▌')
     await expectFrame('takeovers-writing-132x30', pty)
     pty.resize(80, 24)
     await pty.shows('3 Deliv [4 Take·2]')
     await expectFrame('takeovers-writing', pty)
-    pty.type('\u001b')
-    await pty.shows('T take')
+    await pty.press('\u001b', 'T take')
     pty.resize(72, 20)
     await pty.shows('Needs 80x24, this is 72x20.')
     pty.resize(80, 24)
     await pty.shows('WITH AI')
     expect(pty.scrolled()).toBe(false)
-    pty.type('q')
-    expect(await pty.exited).toBe(0)
+    expect(await pty.quit()).toBe(0)
   }, 120_000)
 
   test('a server that goes away leaves the rows readable, and another one can be looked at', async () => {
     const other = startScripted()
     key.profile('calm', server.url)
-    const pty = await openPty(
-      ['dashboard', '--url', other.url, '--key-file', key.file, '--no-motion', '--screen', 'jobs'],
-      { cwd: key.folder, env: { HOME: key.folder } },
-    )
-    open.push(pty)
+    const pty = await dashboard(['--screen', 'jobs'], {}, other.url)
     await pty.shows('job_7QkX0a')
     await other.stop()
     await pty.shows('Problem connection refused')
     await expectFrame('offline', pty, squeezed)
-    pty.type('p')
-    await pty.shows('│ ▸ calm')
-    pty.type('\r')
-    await pty.shows('calm  http')
-    await pty.shows('● live')
-    pty.type('q')
-    expect(await pty.exited).toBe(0)
+    await pty.press('p', '│ ▸ calm')
+    await pty.press('\r', 'calm  http', '● live')
+    expect(await pty.quit()).toBe(0)
   }, 120_000)
 
   test('a server that comes back is found', async () => {
     const other = startScripted()
-    const pty = await openPty(['dashboard', '--url', other.url, '--key-file', key.file, '--screen', 'jobs'], {
-      cwd: key.folder,
-      env: { HOME: key.folder },
-    })
+    const pty = await key.dashboard(other.url, ['--screen', 'jobs'])
     open.push(pty)
     await pty.shows('job_7QkX0a')
     other.goDown()
     await pty.shows('The server stopped answering')
     other.comeBack()
-    pty.type('r')
-    await pty.shows('● live')
+    await pty.press('r', '● live')
     await eventually(pty.text, (text) => !text.includes('The server stopped answering'))
-    pty.type('q')
-    expect(await pty.exited).toBe(0)
+    expect(await pty.quit()).toBe(0)
     await other.stop()
   }, 120_000)
 
   test('a key that is made is shown once, and not left by accident', async () => {
     const pty = await dashboard(['--screen', 'keys'])
     await pty.shows('old-server')
-    pty.type('n')
-    await pty.shows('Name: ▌')
-    pty.type('Batch worker\r')
-    await pty.shows('▸ Create key')
-    pty.type('\r')
-    await pty.shows('svc_sk_live_4Tq9')
+    await pty.press('n', 'Name: ▌')
+    await pty.press('Batch worker\r', '▸ Create key')
+    await pty.press('\r', 'svc_sk_live_4Tq9')
     await expectFrame('secret', pty)
-    pty.type('\u001b')
-    await pty.shows('You have not saved it.')
-    pty.type('w')
-    await pty.shows('written to')
-    pty.type('\r')
-    await pty.shows('old-server')
+    await pty.press('\u001b', 'You have not saved it.')
+    await pty.press('w', 'written to')
+    await pty.press('\r', 'old-server')
     expect(pty.text()).not.toContain('svc_sk_live_4Tq9')
     expect(pty.scrolled()).toBe(false)
-    pty.type('q')
-    expect(await pty.exited).toBe(0)
+    expect(await pty.quit()).toBe(0)
   }, 60_000)
 
   test('a signal leaves the terminal usable', async () => {
@@ -211,32 +177,22 @@ describe('in a real terminal', () => {
     await pty.shows('job_7QkX0a')
     expect(pty.text()).toMatch(/^[\x20-\x7e\n]*$/)
     for (const y of [0, 1, 5, 6, 10]) expect(pty.cell(6, y)!.isFgDefault()).toBe(true)
-    expect(
-      pty
-        .cell(
-          6,
-          pty.lines().findIndex((line) => line.startsWith('>')),
-        )!
-        .isInverse(),
-    ).toBeTruthy()
-    pty.type('q')
-    expect(await pty.exited).toBe(0)
+    const chosen = pty.lines().findIndex((line) => line.startsWith('>'))
+    expect(pty.cell(6, chosen)!.isInverse()).toBeTruthy()
+    expect(await pty.quit()).toBe(0)
   }, 60_000)
 
   test('--screen-reader writes lines, and takes words', async () => {
     const pty = await dashboard(['--screen-reader'])
     await pty.shows('The connection is live.')
     await eventually(() => pty.buffer() === 'normal')
-    pty.type('jobs\n')
-    await pty.shows('Jobs.')
-    pty.type('list\n')
-    await pty.shows('id job_7QkX0a')
+    await pty.press('jobs\n', 'Jobs.')
+    await pty.press('list\n', 'id job_7QkX0a')
     for (const [topic, says] of [
       ['exit-codes', 'conflict, or refused by state'],
       ['error not_found', 'means'],
     ] as const) {
-      pty.type(`help ${topic}\n`)
-      await pty.shows(says)
+      await pty.press(`help ${topic}\n`, says)
     }
     pty.type('quit\n')
     expect(await pty.exited).toBe(0)

@@ -57,8 +57,7 @@ export const documentOf = (markdown: string, more: Partial<Document> = {}): Docu
 
 /** The bytes behind the link of a made document. */
 export async function download(world: World, { body }: Reply): Promise<{ bytes: Uint8Array; headers: Headers }> {
-  const { pathname, search } = new URL(body.download_url)
-  const response = await world.app.api.handle(new Request(`http://localhost${pathname}${search}`))
+  const response = await world.follow(body.download_url)
   return { bytes: new Uint8Array(await response.arrayBuffer()), headers: response.headers }
 }
 

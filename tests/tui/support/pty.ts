@@ -37,6 +37,10 @@ export async function openPty(args: readonly string[], { columns = 80, rows = 24
     lines()
       .map((one) => one.trimEnd())
       .join('\n')
+  const type = (keys: string) => void child.terminal!.write(keys)
+  /** Waits until the screen shows this. */
+  const shows = (wanted: string | RegExp) =>
+    eventually(text, (seen) => (typeof wanted === 'string' ? seen.includes(wanted) : wanted.test(seen)))
   return {
     pid: child.pid,
     exited: child.exited,
@@ -49,14 +53,22 @@ export async function openPty(args: readonly string[], { columns = 80, rows = 24
     scrolled: () => screen.buffer.active.baseY > 0,
     /** How the cell is drawn. */
     cell: (x: number, y: number) => screen.buffer.active.getLine(y)?.getCell(x),
-    type: (keys: string) => void child.terminal!.write(keys),
+    type,
+    /** Types keys and waits until the screen shows all of these. */
+    async press(keys: string, ...wanted: (string | RegExp)[]) {
+      type(keys)
+      for (const one of wanted) await shows(one)
+    },
+    /** Leaves the dashboard, and answers the exit code. */
+    quit: () => {
+      type('q')
+      return child.exited
+    },
     resize(cols: number, newRows: number) {
       screen.resize(cols, newRows)
       child.terminal!.resize(cols, newRows)
     },
-    /** Waits until the screen shows this. */
-    shows: (wanted: string | RegExp) =>
-      eventually(text, (seen) => (typeof wanted === 'string' ? seen.includes(wanted) : wanted.test(seen))),
+    shows,
     async close() {
       child.kill('SIGKILL')
       await child.exited
@@ -77,5 +89,10 @@ export function operatorKey() {
     writeFileSync(join(place, 'config.json'), JSON.stringify(stored), { mode: 0o600 })
     copyFileSync(file, join(place, 'keys', name))
   }
-  return { folder, file, profile, remove: () => rmSync(folder, { recursive: true, force: true }) }
+  /** A dashboard of the server at this address, for whom has the key. */
+  const dashboard = (url: string, args: readonly string[] = [], options: Options = {}) =>
+    openPty(['dashboard', '--url', url, '--key-file', file, ...args], {
+      ...{ cwd: folder, ...options, env: { HOME: folder, ...options.env } },
+    })
+  return { folder, file, profile, dashboard, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
