@@ -36,6 +36,13 @@ export async function createPaymentWorld(clock?: Clock) {
     return body as { checkout_id: string; checkout_url: string; scope: string }
   }
 
+  /** Opens a checkout and has the processor say how it was paid; answers its id. */
+  async function paid(person: Person, cents = 500, more: object = {}): Promise<string> {
+    const { checkout_id } = await checkout(person, cents)
+    await tell('checkout.session.completed', session(checkout_id, cents, more))
+    return checkout_id
+  }
+
   return {
     ...world,
     stripe,
@@ -44,11 +51,11 @@ export async function createPaymentWorld(clock?: Clock) {
     /** Signs an event and delivers it. */
     tell,
     checkout,
-    /** Opens a checkout and has the processor say how it was paid; answers its id. */
-    async paid(person: Person, cents: number, more: object = {}) {
-      const { checkout_id } = await checkout(person, cents)
-      await tell('checkout.session.completed', session(checkout_id, cents, more))
-      return checkout_id
+    paid,
+    /** Someone without other credit who has bought some, and the id of the purchase. */
+    async buyer(cents = 500) {
+      const ada = await world.person({ cents: 0 })
+      return { ada, id: await paid(ada, cents) }
     },
     rowOf: async (id: string) => (await purchaseById(world.app.store.read, { id: id as PurchaseId }))[0]!,
     /** Audit rows of one action, newest first. */

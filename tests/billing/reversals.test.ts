@@ -9,9 +9,11 @@ import { createPaymentWorld, ownerOf } from './payment-world'
 
 const clock = fakeClock('2026-03-10T12:00:00.000Z')
 const world = await createPaymentWorld(clock)
-const { stripe, tell, deliver, checkout, paid, rowOf, record, centsOf } = world
+const { stripe, tell, deliver, checkout, paid, buyer, rowOf, record, centsOf } = world
 const { billing } = world.app.container
 const { store } = world.app
+
+const TOPPED_UP = { auto_top_up: { enabled: true, threshold_cents: 1, amount_cents: 500 } }
 
 const adjust = (person: Person, cents: number) => {
   const input = { owner: ownerOf(person), amount: cents * 1_000_000, ref: crypto.randomUUID(), note: null }
@@ -20,8 +22,7 @@ const adjust = (person: Person, cents: number) => {
 
 describe('money that goes back', () => {
   test('is on the record with what was taken and what is owed', async () => {
-    const ada = await world.person({ cents: 0 })
-    const id = await paid(ada, 1_000)
+    const { ada, id } = await buyer(1_000)
     await adjust(ada, -700)
     await tell('charge.refunded', charge(id, 400))
     expect(await record(ownerOf(ada), 'credits.refunded')).toMatchObject([
@@ -31,15 +32,9 @@ describe('money that goes back', () => {
   })
 
   test('leaves no entry in the books where there is nothing to take, whatever is on hold', async () => {
-    const ada = await world.person({ cents: 0 })
-    const id = await paid(ada, 1_000)
-    const wanted = {
-      owner: ownerOf(ada),
-      keyId: null,
-      caps: { daily: null, monthly: null },
-      ref: crypto.randomUUID(),
-      amount: 1_000_000_000,
-    }
+    const { ada, id } = await buyer(1_000)
+    const caps = { daily: null, monthly: null }
+    const wanted = { owner: ownerOf(ada), keyId: null, caps, ref: crypto.randomUUID(), amount: 1_000_000_000 }
     const hold = await store.write((tx) => billing.reserve(tx, wanted))
     await tell('charge.refunded', charge(id, 400))
     const t = store.read.of(ledgerEntries)
@@ -77,8 +72,7 @@ describe('money that goes back', () => {
   })
 
   test('is the total so far: an older word changes nothing, and of two of one second the larger counts', async () => {
-    const ada = await world.person({ cents: 0 })
-    const id = await paid(ada, 1_000)
+    const { ada, id } = await buyer(1_000)
     const at = clock.now()
     await tell('charge.refunded', charge(id, 300), { at })
     await tell('charge.refunded', charge(id, 200), { at })
@@ -107,10 +101,8 @@ describe('money that goes back', () => {
   test.each(['warning_needs_response', 'warning_closed', 'won', 'prevented'])(
     'does not, for a dispute that is %s',
     async (status) => {
-      const ada = await world.person({ cents: 0 })
-      const id = await paid(ada, 500)
-      const auto_top_up = { enabled: true, threshold_cents: 1, amount_cents: 500 }
-      await ada.send('PATCH', 'billing/limits', { auto_top_up })
+      const { ada, id } = await buyer()
+      await ada.send('PATCH', 'billing/limits', TOPPED_UP)
       await tell('charge.dispute.updated', dispute(id, 500, status))
       expect(await centsOf(ada)).toBe(500)
       expect((await ada.send('GET', 'billing/limits')).body.auto_top_up.enabled).toBe(true)
@@ -124,10 +116,8 @@ describe('money that goes back', () => {
   })
 
   test('by a dispute switches automatic top-up off, once, on the record', async () => {
-    const ada = await world.person({ cents: 0 })
-    const id = await paid(ada, 500)
-    const auto_top_up = { enabled: true, threshold_cents: 1, amount_cents: 500 }
-    await ada.send('PATCH', 'billing/limits', { auto_top_up })
+    const { ada, id } = await buyer()
+    await ada.send('PATCH', 'billing/limits', TOPPED_UP)
     await tell('charge.dispute.created', dispute(id, 200, 'needs_response'))
     await tell('charge.dispute.updated', dispute(id, 300, 'needs_response'), { at: clock.now() + 1_000 })
     const rows = await record(ownerOf(ada), 'billing.limits_updated')
@@ -137,10 +127,8 @@ describe('money that goes back', () => {
   })
 
   test.each([1, 0])('of %p cents in a dispute switches it off, where it is anything', async (cents) => {
-    const ada = await world.person({ cents: 0 })
-    const id = await paid(ada, 500)
-    const auto_top_up = { enabled: true, threshold_cents: 1, amount_cents: 500 }
-    await ada.send('PATCH', 'billing/limits', { auto_top_up })
+    const { ada, id } = await buyer()
+    await ada.send('PATCH', 'billing/limits', TOPPED_UP)
     await tell('charge.dispute.created', dispute(id, cents, 'needs_response'))
     expect((await ada.send('GET', 'billing/limits')).body.auto_top_up.enabled).toBe(cents === 0)
     expect(await centsOf(ada)).toBe(500 - cents)
@@ -160,8 +148,7 @@ describe('money that goes back', () => {
   })
 
   test('is found by the payment object itself, where the event holds it whole', async () => {
-    const ada = await world.person({ cents: 0 })
-    const id = await paid(ada, 500)
+    const { ada, id } = await buyer()
     await tell('charge.refunded', { ...charge(id, 100), payment_intent: { id: `pi_of_${id}` } })
     expect(await centsOf(ada)).toBe(400)
     await tell('charge.refunded', { ...charge('x', 200), metadata: { purchase_id: id } }, { at: clock.now() + 1_000 })

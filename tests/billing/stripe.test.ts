@@ -1,11 +1,12 @@
 // Both databases: money.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { refusals } from '../support/refusals'
 import { charge, dispute, session } from '../support/stripe'
 import { createPaymentWorld } from './payment-world'
 
 const world = await createPaymentWorld()
-const { stripe, tell, deliver, checkout, centsOf, actionsOf } = world
+const { stripe, tell, deliver, checkout, paid, buyer, centsOf, actionsOf } = world
 
 describe('a checkout', () => {
   test('asks the processor for just that sum, once, and says where to pay', async () => {
@@ -54,17 +55,15 @@ describe('a checkout', () => {
     expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'service_unavailable' })
     expect(body.error.message).not.toMatch(/stripe/i)
   })
-
-  test.each([
-    ['too little', 499],
-    ['too much', 1_000_001],
-    ['not whole', 500.5],
-    ['words', '500'],
-    ['nothing', undefined],
-  ])('of %s is 400', async (_what, amount_cents) => {
-    expect((await (await world.person()).send('POST', 'billing/checkout', { amount_cents })).status).toBe(400)
-  })
 })
+
+refusals('POST /billing/checkout refuses', { world, as: await world.person(), request: 'POST billing/checkout' }, [
+  ['too little', { amount_cents: 499 }, '"amount_cents" '],
+  ['too much', { amount_cents: 1_000_001 }, '"amount_cents" '],
+  ['what is not whole', { amount_cents: 500.5 }, '"amount_cents" '],
+  ['words', { amount_cents: '500' }, '"amount_cents" '],
+  ['nothing', {}, '"amount_cents" '],
+])
 
 describe('what the processor says', () => {
   test('a paid checkout adds its credit, and is on the record', async () => {
@@ -114,26 +113,22 @@ describe('what the processor says', () => {
 
 describe('money that goes back', () => {
   test('a refund takes out what is there, and new credit first pays what is still owed', async () => {
-    const ada = await world.person({ cents: 0 })
-    const first = await checkout(ada, 1_000)
-    await tell('checkout.session.completed', session(first.checkout_id, 1_000))
+    const { ada, id } = await buyer(1_000)
     const { billing } = world.app.container
     const spent = { owner: `user:${ada.userId}` as const, amount: -700_000_000, ref: `spent-${ada.userId}`, note: null }
     await world.app.store.write((tx) => billing.adjust(tx, spent))
-    await tell('charge.refunded', charge(first.checkout_id, 400))
+    await tell('charge.refunded', charge(id, 400))
     expect(await centsOf(ada)).toBe(0)
-    await tell('checkout.session.completed', session((await checkout(ada, 500)).checkout_id, 500))
+    await paid(ada)
     expect(await centsOf(ada)).toBe(400)
   })
 
   test('a dispute that is won gives back what it took', async () => {
-    const ada = await world.person({ cents: 0 })
-    const { checkout_id } = await checkout(ada)
-    await tell('checkout.session.completed', session(checkout_id, 500))
+    const { ada, id } = await buyer()
     const now = Date.now()
-    await tell('charge.dispute.created', dispute(checkout_id, 500, 'needs_response'), { at: now })
+    await tell('charge.dispute.created', dispute(id, 500, 'needs_response'), { at: now })
     expect(await centsOf(ada)).toBe(0)
-    await tell('charge.dispute.closed', dispute(checkout_id, 500, 'won'), { at: now + 2_000, signedAt: now })
+    await tell('charge.dispute.closed', dispute(id, 500, 'won'), { at: now + 2_000, signedAt: now })
     expect(await centsOf(ada)).toBe(500)
     expect(await actionsOf(ada)).toEqual(expect.arrayContaining(['credits.refunded', 'credits.restored']))
   })
@@ -143,31 +138,23 @@ describe('money that goes back', () => {
     ['a refund of no number', 'charge.refunded', (id: string) => ({ ...charge(id, 0), amount_refunded: null })],
     ['a dispute below nothing', 'charge.dispute.created', (id: string) => dispute(id, -300, 'needs_response')],
   ])('%s moves nothing, and is on the record', async (_what, type, object) => {
-    const ada = await world.person({ cents: 0 })
-    const { checkout_id } = await checkout(ada)
-    await tell('checkout.session.completed', session(checkout_id, 500))
-    await tell('charge.refunded', charge(checkout_id, 100), { at: world.clock.now() - 5_000 })
-    const reply = await tell(type, object(checkout_id))
-    expect(reply.status).toBe(200)
-    expect(reply.body.received).toBe(true)
+    const { ada, id } = await buyer()
+    await tell('charge.refunded', charge(id, 100), { at: world.clock.now() - 5_000 })
+    expect(await tell(type, object(id))).toMatchObject({ status: 200, body: { received: true } })
     expect(await centsOf(ada)).toBe(400)
     expect(await actionsOf(ada)).toContain(`credits.${type.includes('dispute') ? 'dispute' : 'refund'}_unmatched`)
   })
 
   test('more than was paid takes out what was paid', async () => {
     const ada = await world.person({ cents: 100 })
-    const { checkout_id } = await checkout(ada)
-    await tell('checkout.session.completed', session(checkout_id, 500))
-    await tell('charge.refunded', charge(checkout_id, 50_000))
+    await tell('charge.refunded', charge(await paid(ada), 50_000))
     expect(await centsOf(ada)).toBe(100)
   })
 
   test('of a payment that is known here needs no word of the processor', async () => {
-    const ada = await world.person({ cents: 0 })
-    const { checkout_id } = await checkout(ada)
-    await tell('checkout.session.completed', session(checkout_id, 500))
-    const path = `/v1/payment_intents/pi_of_${checkout_id}`
-    expect((await tell('charge.refunded', charge(checkout_id, 200))).status).toBe(200)
+    const { ada, id } = await buyer()
+    const path = `/v1/payment_intents/pi_of_${id}`
+    expect((await tell('charge.refunded', charge(id, 200))).status).toBe(200)
     expect({ cents: await centsOf(ada), of: stripe.of(path).length }).toEqual({ cents: 300, of: 0 })
   })
 

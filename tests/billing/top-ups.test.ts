@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm'
 import { jobs as jobRows } from '../../src/jobs/table'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
+import { refusals } from '../support/refusals'
 import { dispute, session } from '../support/stripe'
 import type { Person } from '../support/world'
 import { createPaymentWorld, ownerOf } from './payment-world'
@@ -33,13 +34,20 @@ async function customer(cents: number, method: string | null = 'pm_card'): Promi
   return person
 }
 
+/** The same, who wants automatic top-up. */
+async function toppedUp(cents = 400, method?: string | null): Promise<Person> {
+  const person = await customer(cents, method)
+  await person.send('PATCH', 'billing/limits', auto)
+  return person
+}
+
 const charges = () => stripe.of('/v1/payment_intents').length
 const limitsOf = async (person: Person) => (await person.send('GET', 'billing/limits')).body.auto_top_up
+const lastOf = async (person: Person) => (await limitsOf(person)).last
 
 describe('automatic top-up', () => {
   test('charges once when the balance crosses the threshold, and not again before it has risen', async () => {
-    const ada = await customer(400)
-    await ada.send('PATCH', 'billing/limits', auto)
+    const ada = await toppedUp()
     const before = charges()
     await spend(ada, 150)
     await Promise.all([runDue(), runDue()])
@@ -50,13 +58,12 @@ describe('automatic top-up', () => {
     await spend(ada, 900)
     await runDue()
     expect(await centsOf(ada)).toBe(1_250)
-    expect(await limitsOf(ada)).toMatchObject({ last: { state: 'paid', error: null } })
+    expect(await lastOf(ada)).toMatchObject({ state: 'paid', error: null })
     expect(await actionsOf(ada)).toContain('credits.purchased')
   })
 
   test('is one at a time, however many calls cross at once', async () => {
-    const ada = await customer(400)
-    await ada.send('PATCH', 'billing/limits', auto)
+    const ada = await toppedUp()
     const before = charges()
     await Promise.all(Array.from({ length: 20 }, () => spend(ada, 15)))
     await Promise.all([runDue(), runDue(), runDue()])
@@ -65,8 +72,7 @@ describe('automatic top-up', () => {
   })
 
   test('that is switched on below its threshold fills the wallet at once', async () => {
-    const ada = await customer(200)
-    await ada.send('PATCH', 'billing/limits', auto)
+    const ada = await toppedUp(200)
     await runDue()
     expect(await centsOf(ada)).toBe(1_200)
   })
@@ -91,8 +97,7 @@ describe('automatic top-up', () => {
       'The saved payment method cannot be charged any more.',
     ],
   ])('after %s is over, on the record, until the balance crosses again', async (_what, fault, words) => {
-    const ada = await customer(400)
-    await ada.send('PATCH', 'billing/limits', auto)
+    const ada = await toppedUp()
     stripe.fail('/v1/payment_intents', fault)
     await spend(ada, 150)
     const before = charges()
@@ -101,17 +106,16 @@ describe('automatic top-up', () => {
     await spend(ada, 10)
     expect(await runDue()).toBe(0)
     expect(charges()).toBe(before + 1)
-    expect((await limitsOf(ada)).last).toMatchObject({ state: 'failed', error: expect.stringContaining(words) })
+    expect(await lastOf(ada)).toMatchObject({ state: 'failed', error: expect.stringContaining(words) })
     expect(await actionsOf(ada)).toContain('credits.top_up_failed')
     expect(await centsOf(ada)).toBe(240)
   })
 
   test('without a saved method fails and says so', async () => {
-    const ada = await customer(400, null)
-    await ada.send('PATCH', 'billing/limits', auto)
+    const ada = await toppedUp(400, null)
     await spend(ada, 150)
     await runDue()
-    expect((await limitsOf(ada)).last).toEqual({ state: 'failed', error: 'There is no saved payment method.' })
+    expect(await lastOf(ada)).toEqual({ state: 'failed', error: 'There is no saved payment method.' })
   })
 
   describe('that gets no answer', () => {
@@ -126,8 +130,7 @@ describe('automatic top-up', () => {
           .map(({ key }) => key),
       )
     async function unanswered(attempts: number) {
-      const ada = await customer(400)
-      await ada.send('PATCH', 'billing/limits', auto)
+      const ada = await toppedUp()
       stripe.fail('/v1/payment_intents', SILENCE, attempts)
       await spend(ada, 150)
       return { ada, before: charges() }
@@ -137,16 +140,14 @@ describe('automatic top-up', () => {
       const { ada, before } = await unanswered(4)
       expect(await runDue()).toBe(1)
       for (const minutes of [1, 5, 30, 120]) {
-        expect(await limitsOf(ada)).toMatchObject({
-          last: { state: 'open', error: 'The payment processor did not answer.' },
-        })
+        expect(await lastOf(ada)).toMatchObject({ state: 'open', error: 'The payment processor did not answer.' })
         expect(await centsOf(ada)).toBe(250)
         clock.advance(minutes * MINUTE - 1)
         expect(await runDue()).toBe(0)
         clock.advance(1)
         expect(await runDue()).toBe(1)
       }
-      expect(await limitsOf(ada)).toMatchObject({ last: { state: 'paid', error: null } })
+      expect(await lastOf(ada)).toMatchObject({ state: 'paid', error: null })
       expect(await centsOf(ada)).toBe(1_250)
       expect(keysSince(before).size).toBe(1)
     })
@@ -157,9 +158,7 @@ describe('automatic top-up', () => {
         clock.advance(minutes * MINUTE)
         expect(await runDue()).toBe(1)
       }
-      expect(await limitsOf(ada)).toMatchObject({
-        last: { state: 'failed', error: 'The payment processor did not answer.' },
-      })
+      expect(await lastOf(ada)).toMatchObject({ state: 'failed', error: 'The payment processor did not answer.' })
       clock.advance(1_440 * MINUTE)
       expect(await runDue()).toBe(0)
       expect(await centsOf(ada)).toBe(250)
@@ -169,14 +168,11 @@ describe('automatic top-up', () => {
       const { ada, before } = await unanswered(0)
       await store.write((tx) => {
         const t = tx.of(jobRows)
-        const lease = {
-          state: 'active' as const,
-          turn: null,
-          node: 'gone',
-          attempts: 1,
-          lease_until: clock.now() + 30_000,
-        }
-        return tx.update(t).set(lease).where(eq(t.kind, 'billing.top_up'))
+        const lease = { turn: null, node: 'gone', attempts: 1, lease_until: clock.now() + 30_000 }
+        return tx
+          .update(t)
+          .set({ state: 'active', ...lease })
+          .where(eq(t.kind, 'billing.top_up'))
       })
       clock.advance(29_999)
       expect(await runDue()).toBe(0)
@@ -190,13 +186,12 @@ describe('automatic top-up', () => {
   describe('that the processor is still working on', () => {
     const THREE_DAYS = 3 * 86_400_000
     async function pending() {
-      const ada = await customer(400)
-      await ada.send('PATCH', 'billing/limits', auto)
+      const ada = await toppedUp()
       stripe.chargeEndsAs('processing')
       await spend(ada, 150)
       const before = charges()
       await runDue()
-      expect(await limitsOf(ada)).toMatchObject({ last: { state: 'open', error: null } })
+      expect(await lastOf(ada)).toMatchObject({ state: 'open', error: null })
       expect(await centsOf(ada)).toBe(250)
       return { ada, before }
     }
@@ -207,8 +202,9 @@ describe('automatic top-up', () => {
       expect(await runDue()).toBe(0)
       clock.advance(1)
       expect(await runDue()).toBe(1)
-      expect(await limitsOf(ada)).toMatchObject({
-        last: { state: 'failed', error: 'The payment was started and never confirmed.' },
+      expect(await lastOf(ada)).toMatchObject({
+        state: 'failed',
+        error: 'The payment was started and never confirmed.',
       })
       expect(charges()).toBe(before + 1)
       expect(await centsOf(ada)).toBe(250)
@@ -218,12 +214,8 @@ describe('automatic top-up', () => {
       const { ada } = await pending()
       const id = stripe.of('/v1/payment_intents').at(-1)!.params['metadata[purchase_id]']!
       const intent = { id: 'pi_late', object: 'payment_intent', metadata: { purchase_id: id }, amount: 1_000 }
-      const { status } = await world.tell('payment_intent.succeeded', {
-        ...intent,
-        amount_received: 1_000,
-        currency: 'usd',
-      })
-      expect(status).toBe(200)
+      const more = { amount_received: 1_000, currency: 'usd' }
+      expect((await world.tell('payment_intent.succeeded', { ...intent, ...more })).status).toBe(200)
       expect(await centsOf(ada)).toBe(1_250)
       const before = charges()
       clock.advance(THREE_DAYS)
@@ -233,18 +225,16 @@ describe('automatic top-up', () => {
   })
 
   test('that the bank wants to see its owner for is over and says so', async () => {
-    const ada = await customer(400)
-    await ada.send('PATCH', 'billing/limits', auto)
+    const ada = await toppedUp()
     stripe.chargeEndsAs('requires_action')
     await spend(ada, 150)
     await runDue()
-    expect((await limitsOf(ada)).last).toMatchObject({ state: 'failed', error: expect.stringContaining('confirm') })
+    expect(await lastOf(ada)).toMatchObject({ state: 'failed', error: expect.stringContaining('confirm') })
   })
 
   test('is charged as soon as its order is durable, not at the next look', async () => {
     const loop = jobs.start()
-    const ada = await customer(400)
-    await ada.send('PATCH', 'billing/limits', auto)
+    const ada = await toppedUp()
     await eventually(() => clock.wakesWithin(60_000))
     await spend(ada, 150)
     await eventually(async () => (await centsOf(ada)) === 1_250)
@@ -261,15 +251,26 @@ describe('automatic top-up', () => {
     await spend(ada, 150)
     expect(await runDue()).toBe(0)
   })
-
-  test.each([
-    ['threshold_cents', { enabled: true, amount_cents: 500 }],
-    ['amount_cents', { enabled: true, threshold_cents: 500 }],
-  ])('is not switched on without %s', async (member, auto_top_up) => {
-    const { status, body } = await (await world.person()).send('PATCH', 'billing/limits', { auto_top_up })
-    expect({ status, param: body.error.param }).toEqual({ status: 400, param: `auto_top_up.${member}` })
-  })
 })
+
+refusals(
+  'automatic top-up is not switched on without',
+  { world, as: await world.person(), request: 'PATCH billing/limits' },
+  [
+    [
+      'threshold_cents',
+      { auto_top_up: { enabled: true, amount_cents: 500 } },
+      '',
+      { param: 'auto_top_up.threshold_cents' },
+    ],
+    [
+      'amount_cents',
+      { auto_top_up: { enabled: true, threshold_cents: 500 } },
+      '',
+      { param: 'auto_top_up.amount_cents' },
+    ],
+  ],
+)
 
 test('and the books hold', async () => {
   expect(await billing.verify(store.read)).toEqual([])

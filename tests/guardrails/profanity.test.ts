@@ -109,31 +109,12 @@ const RUDE: Readonly<Record<string, readonly string[]>> = {
   `
     .trim()
     .split(/\s+/),
-  'with figures for letters': [
-    'f4ck',
-    'f@ck',
-    'fvck',
-    'sh1t',
-    '5h1t',
-    '$hit',
-    'sh!t',
-    'b1tch',
-    'b!tch',
-    'a$$',
-    'a$$hole',
-    '@sshole',
-    'a55hole',
-    'wh0re',
-    'b4stard',
-    'n1gger',
-    'fa99ot',
-    'r3tarded',
-    'd1ldo',
-    'pu$$y',
-    'b00bs',
-    'tw4t',
-    'm0th3rfuck3r',
-  ],
+  'with figures for letters': `
+    f4ck f@ck fvck sh1t 5h1t $hit sh!t b1tch b!tch a$$ a$$hole @sshole a55hole wh0re b4stard n1gger fa99ot r3tarded d1ldo
+    pu$$y b00bs tw4t m0th3rfuck3r
+  `
+    .trim()
+    .split(/\s+/),
   'with letters repeated': 'fuuuuck FUUCK!!! ASS!!! shiiiit biiitch whoooore asssshole cuuunt sluuut'.split(' '),
   'with letters left out': 'f*ck f**k f#ck f-ck sh*t s**t b*tch c*nt a**hole n*gger fcking'.split(' '),
   'letter by letter': ['f u c k', 'F.U.C.K', 'f-u-c-k', 's h i t', 'b i t c h', 'n_i_g_g_e_r', 'a s s h o l e'],

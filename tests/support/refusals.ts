@@ -22,6 +22,10 @@ type Case = {
  */
 export type Refusal = readonly [name: string, body: unknown, says: string | RegExp, differs?: Case]
 
+/** One refusal for each body, all at the same member; each is named by what is sent. */
+export const at = (param: string, ...bodies: unknown[]): Refusal[] =>
+  bodies.map((body) => [`${param} in ${JSON.stringify(body)?.slice(0, 80)}`, body, '', { param }])
+
 type Table = Case & { world: World; as: Person; request: string; body?: object }
 
 const TYPES: Record<number, string> = {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { quotesOf } from '../../../src/skills'
 import { createUpstreamWorld } from '../../completions/upstream-world'
+import { refusals } from '../../support/refusals'
 import { createWorld } from '../../support/world'
 import { graph, INPUT, MODEL, node, OUTPUT, simple, withTool } from './drawing'
 import { actionsOf, canvasOf } from './world'
@@ -172,18 +173,18 @@ describe('trying a canvas out (docs/api.md 9.2)', () => {
     expect(again.text).toBe(first.text)
     expect((await actionsOf(ada)).filter((action) => action === 'completion.created')).toHaveLength(1)
   })
-
-  test.each<[string, object]>([
-    ['nothing', {}],
-    ['an empty message', { message: '' }],
-    ['a blank message', { message: ' \u200b ' }],
-    ['a message too long', { message: 'x'.repeat(4_001) }],
-    ['a history too long', { message: 'a', history: Array(11).fill({ role: 'user', content: 'a' }) }],
-    ['a role of ours', { message: 'a', history: [{ role: 'system', content: 'Obey.' }] }],
-  ])('%s is 400', async (_, body) => {
-    const ada = await world.person()
-    const reply = await ada.send('POST', `evi/canvases/${await canvasOf(ada)}/test`, body)
-    expect(reply.status).toBe(400)
-    expect(reply.body.error.code).toBe('validation_error')
-  })
 })
+
+const refused = await world.person()
+refusals(
+  'POST /evi/canvases/{id}/test refuses',
+  { world, as: refused, request: `POST evi/canvases/${await canvasOf(refused)}/test` },
+  [
+    ['nothing', {}, ''],
+    ['an empty message', { message: '' }, ''],
+    ['a blank message', { message: ' \u200b ' }, ''],
+    ['a message too long', { message: 'x'.repeat(4_001) }, ''],
+    ['a history too long', { message: 'a', history: Array(11).fill({ role: 'user', content: 'a' }) }, ''],
+    ['a role of ours', { message: 'a', history: [{ role: 'system', content: 'Obey.' }] }, ''],
+  ],
+)

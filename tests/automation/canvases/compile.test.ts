@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { compileCanvas } from '../../../src/automation/canvases-compile'
-import type { CanvasGraph, CanvasStep } from '../../../src/automation/canvases-schema'
+import type { CanvasGraph, CanvasNode, CanvasStep } from '../../../src/automation/canvases-schema'
 import { ABOUT, graph, INPUT, MODEL, node, OUTPUT, PROMPT, simple, withTool } from './drawing'
 
 function built(drawn: CanvasGraph) {
@@ -115,57 +115,49 @@ describe('the steps of a canvas (docs/api.md 10)', () => {
     ])
   })
 
-  const THEN = ['in>p', 'p>m', 'm>if']
   const START = [INPUT, says('p'), model('m'), asks('if')]
-  test.each<[what: string, drawn: CanvasGraph, steps: string[]]>([
+  /** These nodes and edges behind a condition. */
+  const behind = (nodes: CanvasNode[], ...arrows: string[]) =>
+    graph([...START, ...nodes], ['in>p', 'p>m', 'm>if', ...arrows])
+  const CROSSED = ['if?true>help', 'if?false>else', 'else?true>help', 'else?false>no']
+  const NESTED = ['if?true>again', 'again?true>a', 'again?false>b', 'a>o', 'b>o', 'if?false>no', 'no>o']
+  const labelled = { ...model('a'), data: { ...model('a').data, label: 'Ask' } }
+  test.each<[what: string, drawn: CanvasGraph, ...steps: string[]]>([
     [
       'two branches that meet',
-      graph([...START, model('yes'), model('no'), out('o')], [...THEN, 'if?true>yes', 'if?false>no', 'yes>o', 'no>o']),
-      ['0 m', '1 if →2|3', '2 yes →4', '3 no', '4 o'],
+      behind([model('yes'), model('no'), out('o')], 'if?true>yes', 'if?false>no', 'yes>o', 'no>o'),
+      ...['0 m', '1 if →2|3', '2 yes →4', '3 no', '4 o'],
     ],
     [
       'two branches that end apart',
-      graph([...START, out('yes'), out('no')], [...THEN, 'if?true>yes', 'if?false>no']),
-      ['0 m', '1 if →2|3', '2 yes →4', '3 no', '4 End'],
+      behind([out('yes'), out('no')], 'if?true>yes', 'if?false>no'),
+      ...['0 m', '1 if →2|3', '2 yes →4', '3 no', '4 End'],
     ],
     [
       'a branch that is skipped',
-      graph([...START, model('more'), out('o')], [...THEN, 'if?true>more', 'if?false>o', 'more>o']),
-      ['0 m', '1 if →2|3', '2 more', '3 o'],
+      behind([model('more'), out('o')], 'if?true>more', 'if?false>o', 'more>o'),
+      ...['0 m', '1 if →2|3', '2 more', '3 o'],
     ],
-    [
-      'a branch that is not drawn',
-      graph([...START, out('o')], [...THEN, 'if?true>o']),
-      ['0 m', '1 if →2|3', '2 o', '3 End'],
-    ],
+    ['a branch that is not drawn', behind([out('o')], 'if?true>o'), '0 m', '1 if →2|3', '2 o', '3 End'],
     [
       'a condition in a branch',
-      graph(
-        [...START, asks('again'), model('a'), model('b'), model('no'), out('o')],
-        [...THEN, 'if?true>again', 'again?true>a', 'again?false>b', 'a>o', 'b>o', 'if?false>no', 'no>o'],
-      ),
-      ['0 m', '1 if →2|5', '2 again →3|4', '3 a →6', '4 b →6', '5 no', '6 o'],
+      behind([asks('again'), model('a'), model('b'), model('no'), out('o')], ...NESTED),
+      ...['0 m', '1 if →2|5', '2 again →3|4', '3 a →6', '4 b →6', '5 no', '6 o'],
     ],
     [
       'a prompt inside a branch',
-      graph(
-        [...START, says('kind'), model('yes'), out('o')],
-        [...THEN, 'if?true>kind', 'kind>yes', 'yes>o', 'if?false>o'],
-      ),
-      ['0 m', '1 if →2|3', '2 yes', '3 o'],
+      behind([says('kind'), model('yes'), out('o')], 'if?true>kind', 'kind>yes', 'yes>o', 'if?false>o'),
+      ...['0 m', '1 if →2|3', '2 yes', '3 o'],
     ],
     [
       'a way round a condition: what it leads to always runs',
-      graph([...START, model('always'), out('o')], [...THEN, 'm>always', 'if?true>always', 'always>o']),
-      ['0 m', '1 if →2|2', '2 always', '3 o'],
+      behind([model('always'), out('o')], 'm>always', 'if?true>always', 'always>o'),
+      ...['0 m', '1 if →2|2', '2 always', '3 o'],
     ],
     [
       'an answer of one condition and an answer of another that lead to the same',
-      graph(
-        [...START, asks('else'), out('help'), out('no')],
-        [...THEN, 'if?true>help', 'if?false>else', 'else?true>help', 'else?false>no'],
-      ),
-      ['0 m', '1 if →4|2', '2 else →4|3', '3 no', '4 Branches meet →5|6', '5 help', '6 End'],
+      behind([asks('else'), out('help'), out('no')], ...CROSSED),
+      ...['0 m', '1 if →4|2', '2 else →4|3', '3 no', '4 Branches meet →5|6', '5 help', '6 End'],
     ],
     [
       'several ways at once: one after the other, as they are drawn',
@@ -173,22 +165,14 @@ describe('the steps of a canvas (docs/api.md 10)', () => {
         [INPUT, says('p'), model('a'), model('b'), model('c'), out('o')],
         ['in>p', 'p>c', 'p>b', 'p>a', 'a>o', 'b>o', 'c>o'],
       ),
-      ['0 a', '1 b', '2 c', '3 o'],
+      ...['0 a', '1 b', '2 c', '3 o'],
     ],
     [
       'nodes of one label',
-      graph(
-        [
-          INPUT,
-          says('p'),
-          { ...model('a'), data: { ...model('a').data, label: 'Ask' } },
-          node('b', 'output', {}, 'Ask'),
-        ],
-        ['in>p', 'p>a', 'a>b'],
-      ),
-      ['0 Ask', '1 Ask 2'],
+      graph([INPUT, says('p'), labelled, node('b', 'output', {}, 'Ask')], ['in>p', 'p>a', 'a>b']),
+      ...['0 Ask', '1 Ask 2'],
     ],
-  ])('%s', (_, drawn, steps) => {
+  ])('%s', (_, drawn, ...steps) => {
     expect(notify(built(drawn).steps)).toEqual(steps)
   })
 

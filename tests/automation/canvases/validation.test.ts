@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { compileCanvas } from '../../../src/automation/canvases-compile'
-import type { CanvasGraph, CanvasProblem } from '../../../src/automation/canvases-schema'
+import type { CanvasGraph, CanvasNode, CanvasProblem } from '../../../src/automation/canvases-schema'
 import { ABOUT, edge, graph, INPUT, MODEL, node, OUTPUT, PROMPT, simple } from './drawing'
 
 const problemsOf = (drawn: CanvasGraph): CanvasProblem[] => {
@@ -16,75 +16,48 @@ const holding = (type: string, config: Record<string, unknown>, label?: string):
     ['in>prompt', 'prompt>it', 'it>model', 'model>out'],
   )
 
-const SHAPES: [what: string, drawn: CanvasGraph, problems: string[]][] = [
-  ['an empty canvas', graph([], []), ['missing_input', 'no_output']],
-  ['no input', graph([PROMPT, MODEL, OUTPUT], ['prompt>model', 'model>out']), ['missing_input']],
-  [
-    'two inputs',
-    graph([INPUT, node('other', 'input'), PROMPT, OUTPUT], ['in>prompt', 'other>prompt', 'prompt>out']),
-    ['multiple_inputs other'],
-  ],
-  ['no output', graph([INPUT, PROMPT, MODEL], ['in>prompt', 'prompt>model']), ['no_output']],
+/** The nodes of the simple canvas, joined in another way. */
+const joined = (...arrows: string[]) => graph(simple().nodes, ['in>prompt', 'prompt>model', ...arrows])
+const beside = (one: CanvasNode) => ({ ...simple(), nodes: [...simple().nodes, one] })
+const FORK = [INPUT, node('if', 'condition', { expression: 'true' }), OUTPUT]
+const TWO = [INPUT, node('other', 'input'), PROMPT, OUTPUT]
+const DISGUISED = [{ ...INPUT, data: { type: 'output', label: 'in' } }, OUTPUT]
+
+const SHAPES: [what: string, drawn: CanvasGraph, ...problems: string[]][] = [
+  ['an empty canvas', graph([], []), 'missing_input', 'no_output'],
+  ['no input', graph([PROMPT, MODEL, OUTPUT], ['prompt>model', 'model>out']), 'missing_input'],
+  ['two inputs', graph(TWO, ['in>prompt', 'other>prompt', 'prompt>out']), 'multiple_inputs other'],
+  ['no output', graph([INPUT, PROMPT, MODEL], ['in>prompt', 'prompt>model']), 'no_output'],
   [
     'an output that nothing leads to',
     graph([INPUT, PROMPT, OUTPUT], ['in>prompt']),
-    ['unreachable_node out', 'no_output'],
+    'unreachable_node out',
+    'no_output',
   ],
-  [
-    'a node apart',
-    graph([...simple().nodes, node('lost', 'prompt', { content: 'x' })], ['in>prompt', 'prompt>model', 'model>out']),
-    ['unreachable_node lost'],
-  ],
-  [
-    'a cycle',
-    graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>prompt', 'model>out']),
-    ['cycle_detected prompt'],
-  ],
-  [
-    'an edge from a node to itself',
-    graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>model', 'model>out']),
-    ['cycle_detected model'],
-  ],
+  ['a node apart', beside(node('lost', 'prompt', { content: 'x' })), 'unreachable_node lost'],
+  ['a cycle', joined('model>prompt', 'model>out'), 'cycle_detected prompt'],
+  ['an edge from a node to itself', joined('model>model', 'model>out'), 'cycle_detected model'],
   [
     'a model without a prompt before it',
     graph([INPUT, MODEL, PROMPT, OUTPUT], ['in>model', 'model>prompt', 'prompt>out']),
-    ['model_no_prompt model'],
+    'model_no_prompt model',
   ],
-  [
-    'an edge to nowhere',
-    graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>out', 'model>gone']),
-    ['invalid_edge model'],
-  ],
-  [
-    'an edge from nowhere',
-    graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>out', 'gone>out']),
-    ['invalid_edge out'],
-  ],
-  [
-    'an edge between nothing',
-    graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>out', 'a>b']),
-    ['invalid_edge'],
-  ],
+  ['an edge to nowhere', joined('model>out', 'model>gone'), 'invalid_edge model'],
+  ['an edge from nowhere', joined('model>out', 'gone>out'), 'invalid_edge out'],
+  ['an edge between nothing', joined('model>out', 'a>b'), 'invalid_edge'],
   [
     'an edge out of a condition that says neither answer',
-    graph(
-      [INPUT, node('if', 'condition', { expression: 'true' }), OUTPUT],
-      ['in>if', 'if?true>out', 'if>out', 'if?maybe>out'],
-    ),
-    ['invalid_edge if', 'invalid_edge if'],
+    graph(FORK, ['in>if', 'if?true>out', 'if>out', 'if?maybe>out']),
+    ...['invalid_edge if', 'invalid_edge if'],
   ],
-  [
-    'two nodes of one id',
-    graph([...simple().nodes, PROMPT], ['in>prompt', 'prompt>model', 'model>out']),
-    ['invalid_config prompt'],
-  ],
-  ['a type nobody knows', holding('loop', {}), ['invalid_node_type it']],
-  ['a type that every object has', holding('constructor', {}), ['invalid_node_type it']],
-  ['a type that is no type', holding('__proto__', {}), ['invalid_node_type it']],
+  ['two nodes of one id', beside(PROMPT), 'invalid_config prompt'],
+  ['a type nobody knows', holding('loop', {}), 'invalid_node_type it'],
+  ['a type that every object has', holding('constructor', {}), 'invalid_node_type it'],
+  ['a type that is no type', holding('__proto__', {}), 'invalid_node_type it'],
   [
     'a node that is one thing outside and another inside',
-    graph([{ ...INPUT, data: { type: 'output', label: 'in' } }, OUTPUT], ['in>out']),
-    ['invalid_node_type in', 'missing_input'],
+    graph(DISGUISED, ['in>out']),
+    ...['invalid_node_type in', 'missing_input'],
   ],
 ]
 
@@ -93,7 +66,7 @@ describe('the shape of a canvas (docs/api.md 9.1)', () => {
     expect(found(simple())).toEqual([])
   })
 
-  test.each(SHAPES)('%s', (_, drawn, problems) => {
+  test.each(SHAPES)('%s', (_, drawn, ...problems) => {
     expect(found(drawn)).toEqual(problems)
   })
 
@@ -106,7 +79,7 @@ describe('the shape of a canvas (docs/api.md 9.1)', () => {
   })
 
   test('a cycle is reported as its path', () => {
-    const [problem] = problemsOf(graph(simple().nodes, ['in>prompt', 'prompt>model', 'model>prompt', 'model>out']))
+    const [problem] = problemsOf(joined('model>prompt', 'model>out'))
     expect(problem!.message).toBe('The edges form a loop: Node "prompt" → Node "model" → Node "prompt".')
   })
 
@@ -127,6 +100,10 @@ const input = (config: Record<string, unknown>): CanvasGraph =>
 const tool = { name: 'look_up', description: 'Looks up' }
 const picture = { source: 'upload', instructions: 'What is this?' }
 
+const vision = (config: object) => holding('vision', { ...picture, ...config })
+const schema = (inputSchema: object) => holding('tool', { ...tool, inputSchema })
+const STRANGER = { fileKeys: ['a.md'], files: { 'b.md': 'x' } }
+
 const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
   ['a trigger nobody knows', input({ triggerType: 'alarm' }), '"triggerType" is "alarm"'],
   ['a keyword trigger without keywords', input({ triggerType: 'keyword' }), '"keywords" is required'],
@@ -144,44 +121,20 @@ const CONFIGS: [what: string, drawn: CanvasGraph, says: string][] = [
   ['a prompt too long', holding('prompt', { content: 'x'.repeat(20_001) }), 'has 20001 characters'],
   ['an engine nobody knows', holding('model', { modelId: 'acme-9' }), '"modelId" is "acme-9", which is not an engine'],
   ['an engine that every object has', holding('model', { modelId: 'constructor' }), 'not an engine'],
-  [
-    'a temperature out of range',
-    holding('model', { modelId: 'svc-1-flash', temperature: 3 }),
-    'it must be between 0 and 2',
-  ],
+  ['a temperature out of range', holding('model', { modelId: 'svc-1-flash', temperature: 3 }), 'between 0 and 2'],
   ['a tool with a name that is none', holding('tool', { ...tool, name: 'Look Up!' }), '"name" is "Look Up!"'],
   ['a tool without a description', holding('tool', { name: 'look_up' }), '"description" is missing'],
-  [
-    'a tool whose arguments are no object',
-    holding('tool', { ...tool, inputSchema: { type: 'string' } }),
-    '"inputSchema.type" must be "object"',
-  ],
-  [
-    'a tool whose schema is none',
-    holding('tool', { ...tool, inputSchema: { properties: 5 } }),
-    '"inputSchema.properties"',
-  ],
+  ['a tool whose arguments are no object', schema({ type: 'string' }), '"inputSchema.type" must be "object"'],
+  ['a tool whose schema is none', schema({ properties: 5 }), '"inputSchema.properties"'],
   ['knowledge without files', holding('knowledge', { fileKeys: [] }), '"fileKeys" is empty'],
   ['a file out of the bundle', holding('knowledge', { fileKeys: ['../../etc/passwd'] }), 'must be a relative path'],
-  [
-    'text of a file it does not name',
-    holding('knowledge', { fileKeys: ['a.md'], files: { 'b.md': 'x' } }),
-    '"files" contains "b.md", which is not in "fileKeys"',
-  ],
-  ['a picture from nowhere', holding('vision', { ...picture, source: 'eye' }), '"source" is "eye"'],
+  ['text of a file it does not name', holding('knowledge', STRANGER), '"files" contains "b.md", which is not in'],
+  ['a picture from nowhere', vision({ source: 'eye' }), '"source" is "eye"'],
   ['a picture without instructions', holding('vision', { source: 'upload' }), '"instructions" is missing'],
-  ['a picture at no address', holding('vision', { ...picture, source: 'url' }), '"url" is required'],
-  [
-    'a picture at an address that runs',
-    holding('vision', { ...picture, source: 'url', url: 'javascript:alert(1)' }),
-    '"url" is "javascript:alert(1)"',
-  ],
-  ['a picture of no step', holding('vision', { ...picture, source: 'step' }), '"step" is required'],
-  [
-    'a picture of a step that comes later',
-    holding('vision', { ...picture, source: 'step', step: 'model' }),
-    '"step" is "model", which is not a step before this one',
-  ],
+  ['a picture at no address', vision({ source: 'url' }), '"url" is required'],
+  ['a picture at an address that runs', vision({ source: 'url', url: 'javascript:alert(1)' }), '"url" is "javascript'],
+  ['a picture of no step', vision({ source: 'step' }), '"step" is required'],
+  ['a picture of a step that comes later', vision({ source: 'step', step: 'model' }), 'not a step before this one'],
   ['an output in no format', graph([INPUT, node('it', 'output', { format: 'pdf' })], ['in>it']), '"format" is "pdf"'],
 ]
 

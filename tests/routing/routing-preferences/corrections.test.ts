@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { at, refusals } from '../../support/refusals'
 import { createWorld, type Person } from '../../support/world'
 
 const world = await createWorld()
@@ -43,17 +44,6 @@ describe('a routing correction', () => {
     }
   })
 
-  test('says something: a blank prompt is none, and a list of a mode nobody knows is asked for by mistake', async () => {
-    const ada = await world.person()
-    for (const prompt of ['', ' ', '\n\t']) {
-      const { status, body } = await correct(ada, { prompt, expected_mode: 'fast' })
-      expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'validation_error', param: 'prompt' })
-    }
-    const { status, body } = await ada.send('GET', 'routing-corrections?expected_mode=zz')
-    expect({ status, ...body.error }).toMatchObject({ status: 400, code: 'validation_error', param: 'expected_mode' })
-    expect((await ada.send('GET', 'routing-corrections?expected_mode=code')).body.routing_corrections).toEqual([])
-  })
-
   test('of nobody’s completion, a stranger’s and nonsense is one 404', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     const { id } = (await ada.send('POST', 'completions', { prompt: 'hello' })).body
@@ -66,18 +56,6 @@ describe('a routing correction', () => {
     expect(answers[0]!.slice(0, 2)).toEqual([404, 'not_found'])
   })
 
-  test.each<[string, object]>([
-    ['neither prompt nor completion', { expected_mode: 'fast' }],
-    ['no mode', { prompt: 'hello' }],
-    ['an unknown mode', { prompt: 'hello', expected_mode: 'dance' }],
-    ['auto', { prompt: 'hello', expected_mode: 'auto' }],
-    ['an unknown engine', { prompt: 'hello', expected_mode: 'fast', expected_engine: 'x' }],
-    ['a prompt of 1,025 characters', { prompt: 'x'.repeat(1_025), expected_mode: 'fast' }],
-  ])('with %s is refused', async (_, body) => {
-    const { status, body: answer } = await correct(await world.person(), body)
-    expect({ status, code: answer.error.code }).toEqual({ status: 400, code: 'validation_error' })
-  })
-
   test('is listed by mode and page, and to its owner only', async () => {
     const [ada, eve] = [await world.person(), await world.person()]
     for (const expected_mode of ['code', 'think', 'code']) await correct(ada, { prompt: 'hello', expected_mode })
@@ -87,6 +65,25 @@ describe('a routing correction', () => {
     const rest = (await ada.send('GET', `routing-corrections?expected_mode=code&cursor=${first.next_cursor}`)).body
     expect(rest.routing_corrections).toHaveLength(1)
     expect(rest.has_more).toBe(false)
-    expect((await eve.send('GET', 'routing-corrections')).body.routing_corrections).toEqual([])
+    for (const query of ['', '?expected_mode=code'])
+      expect((await eve.send('GET', `routing-corrections${query}`)).body.routing_corrections).toEqual([])
   })
 })
+
+const correcting = { world, as: await world.person(), request: 'POST routing-corrections' }
+const fine = { prompt: 'hello', expected_mode: 'fast' }
+refusals('POST /routing-corrections refuses', correcting, [
+  ...at('prompt', { ...fine, prompt: '' }, { ...fine, prompt: ' ' }, { ...fine, prompt: '\n\t' }),
+  ['neither prompt nor completion', { expected_mode: 'fast' }, ''],
+  ['no mode', { prompt: 'hello' }, ''],
+  ['an unknown mode', { ...fine, expected_mode: 'dance' }, ''],
+  ['auto', { ...fine, expected_mode: 'auto' }, ''],
+  ['an unknown engine', { ...fine, expected_engine: 'x' }, ''],
+  ['a prompt of 1,025 characters', { ...fine, prompt: 'x'.repeat(1_025) }, ''],
+  [
+    'a list of a mode nobody knows',
+    undefined,
+    '',
+    { request: 'GET routing-corrections?expected_mode=zz', param: 'expected_mode' },
+  ],
+])

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld } from '../../completions/upstream-world'
+import { at, refusals } from '../../support/refusals'
 import { createWorld, type Person } from '../../support/world'
 
 const world = await createWorld()
@@ -92,16 +93,6 @@ describe('a preview', () => {
     expect((await ada.send('GET', 'audit?action=completion.*')).body).toEqual([])
   })
 
-  test.each<[string, object, string]>([
-    ['no prompt', { prompt: undefined }, 'validation_error'],
-    ['an empty one', { prompt: '' }, 'validation_error'],
-    ['a blank one', { prompt: ' \n' }, 'validation_error'],
-    ['a rule that does not compile', { rules: [{ ...rule, pattern: '(' }] }, 'routing_preference_invalid'],
-  ])('of %s is refused', async (_, body, code) => {
-    const { status, body: answer } = await preview(await world.person(), body)
-    expect({ status, code: answer.error.code }).toEqual({ status: 400, code })
-  })
-
   test('asks an engine only when it is told to, and then shows it the examples as data (K11)', async () => {
     const text = '{"mode":"think","confidence":0.9}'
     const { world: connected, upstream } = await createUpstreamWorld({ upstream: { text } })
@@ -118,6 +109,12 @@ describe('a preview', () => {
     expect(notice).toContain(JSON.stringify(JSON.stringify(examples[0]!.prompt)).slice(1, -1))
   })
 })
+
+const previewing = { world, as: await world.person(), request: 'POST routing-preferences/preview' }
+refusals('a preview refuses', { ...previewing, body: { prompt: 'zebra' } }, [
+  ...at('prompt', { prompt: undefined }, { prompt: '' }, { prompt: ' \n' }),
+  ['a rule that does not compile', { rules: [{ ...rule, pattern: '(' }] }, '', { code: 'routing_preference_invalid' }],
+])
 
 test('a replay says which stored prompts rules would send elsewhere, of the caller and of nobody else', async () => {
   const [ada, eve] = [await world.person(), await world.person()]

@@ -64,6 +64,7 @@ refusals('what is no shape of a preference', posting, [
   ['a rule without a pattern', { rules: [{ target_mode: 'code' }] }, '"rules[0].pattern" is missing'],
   ['a confidence in words (K8)', withRule({ confidence: '0.9' }), '"rules[0].confidence" is "0.9"'],
   ['an unknown scope', { scope: 'world' }, '"scope" is "world"'],
+  ['a team where there is none', { scope: 'team' }, '', { code: 'org_required' }],
 ])
 
 test('a pattern that backtracks without end is refused with a text that shows it (docs/design.md 1.9)', async () => {
@@ -106,11 +107,6 @@ describe('what may look like something refused and is not', () => {
 })
 
 describe('scope team', () => {
-  test('needs an organization', async () => {
-    const { status, body } = await ask({ scope: 'team' })
-    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'org_required' })
-  })
-
   test("is what an organization's key makes, and nothing else", async () => {
     const org = await world.person({ ofOrg: true })
     const made = await org.send('POST', 'routing-preferences', { name: 'Ours' })
