@@ -226,7 +226,7 @@ export function createEscrows({ store, clock, node, live, unended }: Deps) {
     return returned > 0
   }
 
-  /** The same for all processes. The others are told after the commit. */
+  /** The same for all processes. The others are notified after the commit. */
   function recallAll(tx: Tx, owner: OwnerScope): Promise<boolean> {
     tx.afterCommit(() => live?.publishToOthers(RECALL, owner, {}))
     return recall(tx, owner)

@@ -15,7 +15,7 @@ const creditsLow = defineEvent<{
 
 type Deps = { limits: AccountLimitsOf; events: EventBus }
 
-/** Orders an automatic top-up in the transaction of the charge that made it due; does nothing while one is open. */
+/** Requests an automatic top-up in the transaction of the charge that made it due; does nothing while one is open. */
 export type InputTopUp = (tx: Tx, owner: OwnerScope, amountCents: number) => Promise<void>
 
 export type BalanceWatch = ReturnType<typeof createBalanceWatch>
@@ -29,7 +29,7 @@ export function createBalanceWatch({ limits, events }: Deps) {
 
   return { charged, decreased, limitsChanged, onTopUp }
 
-  /** Registers what orders top-ups; without it none are ordered. */
+  /** Registers what requests top-ups. Without it there are none. */
   function onTopUp(order: InputTopUp): void {
     orderTopUp = order
   }

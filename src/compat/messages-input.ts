@@ -37,7 +37,7 @@ const OWN_CALL = /^toolu_([0-9A-Za-z]{24})$/
 export const toolUseId = (id: string): string => id.replace(/^call_/, 'toolu_')
 
 /**
- * Translates an order (docs/api.md 30.1) to the one completion request. Throws 400 `empty_prompt`, 400
+ * Translates a request (docs/api.md 30.1) to the one completion request. Throws 400 `empty_prompt`, 400
  * `validation_error` with the path in the body.
  */
 export function readMessage(input: MessageInput, warnings: string[]): MessageRequest {
@@ -129,7 +129,7 @@ function formatOf({ output_config: config, output_format: old }: MessageInput): 
   return format ? { type: 'json_schema', json_schema: { schema: format.schema } } : null
 }
 
-/** The reasoning effort: the order's word for it, or else derived from the budget for thoughts. */
+/** The reasoning effort: the request's word for it, or else derived from the budget for thoughts. */
 function reasoningOf({ thinking, output_config: config, max_tokens: limit }: MessageInput) {
   const budget = thinking?.budget_tokens ?? null
   const thinks = thinking != null && thinking.type !== 'disabled'

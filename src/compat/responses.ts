@@ -45,7 +45,7 @@ export type OpenResponse = Pick<ResponseRequest, 'ignored' | 'request'> & {
   output: ResponseOutput
   /** The items of its own input. */
   own: readonly Item[]
-  /** The order, with its files replaced by texts. */
+  /** The request, with its files replaced by texts. */
   order: ResponseInput
   finish(
     ...ending: Parameters<NonNullable<CompletionRequest['alongside']>>

@@ -97,7 +97,7 @@ function spoken(message: ChatMessage): Spoken | null {
 }
 
 /**
- * Translates a chat order (docs/api.md 4): the last user message is the prompt, all system messages form the persona,
+ * Translates a chat request (docs/api.md 4): the last user message is the prompt, all system messages form the persona,
  * and earlier turns are context. Throws 400 `empty_prompt` when the last user message has neither text nor image, 400
  * `validation_error` for a message without content. `honours`: parameters of clients take effect. `forClients`: tool
  * results are read without `tools` too, and errors are those that clients know (docs/api.md 33.1).
@@ -291,7 +291,7 @@ function engineOf(model: string | null | undefined): { id: string; mode: Complet
     : { id: entry.id, mode: entry.mode as CompletionRequest['mode'] }
 }
 
-/** Maximum number of images in one chat. A native order may have as many (docs/api.md 2.1). */
+/** Maximum number of images in one chat. A native request may have as many (docs/api.md 2.1). */
 const MAX_IMAGES = 10
 
 /**

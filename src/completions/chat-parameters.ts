@@ -21,7 +21,7 @@ const StopText = t.String({ minLength: 1, maxLength: 256 })
 
 const Effort = maybe(oneOf(EFFORTS))
 
-/** Members of a chat order that take effect on the addresses where clients expect them to (docs/api.md 33.2). */
+/** Members of a chat request that take effect on the addresses where clients expect them to (docs/api.md 33.2). */
 const ChatParameters = t.Object({
   max_completion_tokens: Limit,
   max_tokens: Limit,
@@ -52,7 +52,7 @@ const ChatParameters = t.Object({
 /** Names of the members that {@link parametersOfChat} reads. */
 export const HONOURED_MEMBERS: ReadonlySet<string> = new Set(Object.keys(ChatParameters.properties))
 
-/** Sentences that name the ignored members of an order, and where they would work (docs/api.md 33.1). */
+/** Sentences that name the ignored members of a request, and where they would work (docs/api.md 33.1). */
 export function ignoredIn(input: object, honours: boolean): string[] {
   const warnings = ignoredWarning(ignoredNamesIn(input, HONOURED_MEMBERS))
   if (honours) return warnings

@@ -9,7 +9,7 @@ import { assertMetadata, ignoredNamesIn, ignoredWarning, isStealth, modeWarnings
 import { type CompletionRequest, DEFAULT_ITERATIONS, IMAGE_ENGINE, type SentImage } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionInput } from './schema'
 
-/** Path of the data or the URL of an image in a native order. */
+/** Path of the data or the URL of an image in a native request. */
 const pathOfAttachment = ({ type }: Attachment, place: number): string =>
   `attachments[${place}].${type === 'image_base64' ? 'data' : 'url'}`
 
@@ -24,7 +24,7 @@ const toImage = (attachment: Attachment, place: number): SentImage => ({
   turn: null,
 })
 
-/** Translates a native order (docs/api.md 2.1). The account's settings fill in what the order leaves out. */
+/** Translates a native request (docs/api.md 2.1). The account's settings fill in what the request leaves out. */
 export function requestFromInput(
   input: CompletionInput,
   settings: Settings,
@@ -133,7 +133,7 @@ const emptyPromptText = () =>
   )
 
 /**
- * Checks what the schema of an order cannot express (docs/api.md 2.1): a prompt that is not blank, metadata within 50
+ * Checks what the schema of a request cannot express (docs/api.md 2.1): a prompt that is not blank, metadata within 50
  * keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
  */
 export function assertInput(input: CompletionInput): void {

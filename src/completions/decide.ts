@@ -134,7 +134,7 @@ function assemble(deps: PipelineDeps, run: Run, work: string): void | Promise<vo
 
 /**
  * A sealed run starts no job, because a job is outside of the request: if `auto` chose a video, it answers with text.
- * The same applies to an order with functions, a JSON form or an output limit, which need text (docs/api.md 29.1).
+ * The same applies to a request with functions, a JSON form or an output limit, which need text (docs/api.md 29.1).
  */
 function withoutJob(run: Run, choice: Choice, engines: EngineService): Choice {
   const { request } = run

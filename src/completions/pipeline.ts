@@ -75,7 +75,7 @@ export function createCompletions(
   }
   return {
     pipeline,
-    /** The request of an order. Throws 400. */
+    /** The request that an input describes. Throws 400. */
     requestOf: read,
     answers: createCacheReading({ cache, clock, enabled: caching.enabled }),
     /** Null if caching is off. */
@@ -86,7 +86,7 @@ export function createCompletions(
       return complete(deps, call, await read(call, input, fresh))
     },
 
-    /** Like `complete`, as a stream (docs/api.md 3). Throws for an invalid order. Other errors come from `source`. */
+    /** Like `complete`, as a stream (docs/api.md 3). Throws for invalid input. Other errors come from `source`. */
     async stream(call: Call, input: CompletionInput, fresh: boolean): Promise<AnswerStream> {
       const request = await read(call, input, fresh)
       const source = (write: Write) => stream(deps, call, request, write)

@@ -119,7 +119,7 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
     },
   )
 
-/** `POST /chat/completions`: translates chat orders and answers. The completion pipeline does the work. */
+/** `POST /chat/completions`: translates chat requests and answers. The completion pipeline does the work. */
 export function createChat({ completions, clock, engines, rulesOf, filesRead }: Deps) {
   function read({ body, warnings, ignores, files }: Ready, { honours, forClients, model }: ChatRules) {
     const name = engines.named(model ?? body.model)

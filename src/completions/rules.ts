@@ -65,7 +65,7 @@ export const isStealth = (mode: string): boolean => mode.startsWith('stealth_')
 /** Modes that may make a picture. `auto`, and no mode, may resolve to it. */
 const MAY_DRAW: readonly unknown[] = ['image', 'stealth_image', 'auto', undefined]
 
-/** The members of an order that do not count in its mode, so whatever they are is ignored (docs/api.md 2.1). */
+/** The members of a request that do not count in its mode, so whatever they are is ignored (docs/api.md 2.1). */
 export const ofOtherModes = ({ mode }: { readonly mode?: unknown }): string[] => [
   ...(MAY_DRAW.includes(mode) ? [] : ['image_model', 'image_quality']),
   ...(typeof mode === 'string' && isStealth(mode) ? [] : ['stealth_model']),
@@ -265,7 +265,7 @@ const is =
   (value: unknown): boolean =>
     value === usual
 
-/** Members of other services' orders that change an answer there, each with a test for values that change nothing. */
+/** Members of other services' requests that change an answer there, each with a test for values that change nothing. */
 const IGNORED: Readonly<Record<string, (value: unknown) => boolean>> = {
   audio: always,
   frequency_penalty: is(0),

@@ -131,7 +131,7 @@ export type CompletionRequest<Answer extends object = object> = {
   images: readonly SentImage[]
   /** Documents and recordings whose texts are in the messages, for an engine that takes the files themselves. */
   files?: readonly GivenFile[]
-  /** Absent for a native order. */
+  /** Absent for a native request. */
   paths?: RequestPaths
   temperature: number | undefined
   /** Output token limit. If it is absent or above the engine's limit, the engine's limit applies. */
@@ -141,7 +141,7 @@ export type CompletionRequest<Answer extends object = object> = {
   reasoning?: { effort?: Effort; shows: boolean }
   /** SHA-256 of the client's end user. */
   endUser?: string
-  /** The wire format of the request. Absent for a native order. */
+  /** The wire format of the request. Absent for a native request. */
   clientFormat?: 'chat' | 'responses' | 'messages'
   skills: readonly string[]
   /** Tools defined in the request, which the server runs (docs/api.md 22.5). */

@@ -27,7 +27,7 @@ export type VideoRequest = {
   /** Pixels. */
   width: number
   height: number
-  /** Idempotency key: the same for every try of one order. */
+  /** Idempotency key: the same for every try of one request. */
   key: string
   signal: AbortSignal
 }
@@ -42,7 +42,7 @@ export type VideoState =
 
 export type VideoDriver = {
   /**
-   * Orders a video and returns its id. Throws {@link EngineFailure}. The upstream may have accepted it despite that.
+   * Requests a video and returns its id. Throws {@link EngineFailure}. The upstream may have accepted it despite that.
    */
   order(request: VideoRequest): Promise<string>
   /** Throws {@link EngineFailure}. */

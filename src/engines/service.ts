@@ -135,12 +135,12 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     },
     /** Model and length of the vectors of `svc-1-embed`, as far as they are known. */
     vectorSpace: () => now().vectorSpace(),
-    filmmaker: () => now().filming.filmmaker(),
-    orderVideo: (request: Parameters<VideoCalls['orderVideo']>[0]) => now().filming.orderVideo(request),
-    lookAtVideo: (video: UpstreamVideo, signal: AbortSignal) => now().filming.lookAtVideo(video, signal),
-    videoContent: (...requests: Parameters<VideoCalls['videoContent']>) => now().filming.videoContent(...requests),
-    dropVideo: (video: UpstreamVideo) => now().filming.dropVideo(video),
-    videoFailed: (...messages: Parameters<VideoCalls['videoFailed']>) => now().filming.videoFailed(...messages),
+    videoMaker: () => now().videos.videoMaker(),
+    requestVideo: (request: Parameters<VideoCalls['requestVideo']>[0]) => now().videos.requestVideo(request),
+    lookAtVideo: (video: UpstreamVideo, signal: AbortSignal) => now().videos.lookAtVideo(video, signal),
+    videoContent: (...requests: Parameters<VideoCalls['videoContent']>) => now().videos.videoContent(...requests),
+    dropVideo: (video: UpstreamVideo) => now().videos.dropVideo(video),
+    videoFailed: (...messages: Parameters<VideoCalls['videoFailed']>) => now().videos.videoFailed(...messages),
     /** Whether an upstream is connected for speech, transcription or vectors. */
     hasSound: (id: AudioEngine): boolean => (now().targets.get(id) ?? []).length > 0,
     /** Whether an upstream can translate recordings into English. */
@@ -263,7 +263,7 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
 }
 
 type Sounding = Snapshot['sounding']
-type VideoCalls = Snapshot['filming']
+type VideoCalls = Snapshot['videos']
 
 /** A registry whose settings never change. */
 function unchanging(settings: EngineSettings): Registry {

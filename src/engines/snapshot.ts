@@ -66,14 +66,14 @@ export function createSnapshot(config: EngineConfig, parts: Parts, { lacks, spea
   const videoCalls = createVideoCalls({ targets, ...deps, hasBuiltin: config.builtin })
   const isMadeHere = ({ id, kind }: Entry): boolean =>
     kind === 'video'
-      ? videoCalls.filmmaker() === 'builtin'
+      ? videoCalls.videoMaker() === 'builtin'
       : kind === 'speech' && speaksHere && (targets.get(id) ?? []).length === 0
   return {
     fingerprint: fingerprintOf(config),
     targets,
     answering,
     sounding,
-    filming: videoCalls,
+    videos: videoCalls,
     probes: createProbes(targets, deps.clock, lacks, otherSpace !== null),
     /** Why vectors of `svc-1-embed` are not comparable with its earlier ones; null if they are. */
     otherSpace,

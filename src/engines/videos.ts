@@ -11,26 +11,26 @@ type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter
 /** A video at an upstream: its target and its id there. Outlives the process that ordered it. */
 export type UpstreamVideo = { target: string; id: string }
 
-/** It is unknown whether the upstream accepted the order, so it must not be repeated. */
+/** It is unknown whether the upstream accepted the request, so it must not be repeated. */
 export class VideoOutcomeUnknown extends Error {
   override name = 'VideoInDoubt'
 }
 
 const ENGINE = 'svc-1-motion'
 
-/** Orders videos from upstreams and follows them by the upstream's id. Never orders a video twice. */
+/** Requests videos from upstreams and follows them by the upstream's id. Never requests a video twice. */
 export function createVideoCalls({ targets, hasBuiltin, ...deps }: Deps) {
   const own = (): readonly Target[] => (targets.get(ENGINE) ?? []).filter(({ driver }) => driver.video)
 
   return {
     /** What makes videos: an upstream, the server itself, or null. */
-    filmmaker: (): 'upstream' | 'builtin' | null => (own().length ? 'upstream' : hasBuiltin ? 'builtin' : null),
+    videoMaker: (): 'upstream' | 'builtin' | null => (own().length ? 'upstream' : hasBuiltin ? 'builtin' : null),
 
     /**
-     * Orders a video from the first target that accepts it. Throws 503 `engine_unavailable`, 400 if it is refused, and
+     * Requests a video from the first target that accepts it. Throws 503 `engine_unavailable`, 400 if it is refused, and
      * {@link VideoOutcomeUnknown} if a target may have accepted it despite an error.
      */
-    async orderVideo(request: Omit<VideoRequest, 'model'> & { origin: Origin }): Promise<UpstreamVideo> {
+    async requestVideo(request: Omit<VideoRequest, 'model'> & { origin: Origin }): Promise<UpstreamVideo> {
       const candidates = own().map((target) => ({ engineId: ENGINE, target, fallback: false }))
       if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, 'video')
       const { origin, signal, ...wanted } = request
@@ -87,7 +87,7 @@ const DROP_MS = 10_000
 /** Error codes of connections that were never established. */
 const NEVER_MADE = /ECONNREFUSED|ConnectionRefused|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|FailedToOpenSocket|EAI_AGAIN/
 
-/** Rethrows errors after which the next target may be tried, because the order was not accepted. Else throws doubt. */
+/** Rethrows errors after which the next target may be tried, because the request was not accepted. Else throws doubt. */
 function doubting(error: unknown): never {
   if (!(error instanceof EngineFailure)) throw error
   const code = String((error.cause as { code?: unknown } | undefined)?.code ?? '')

@@ -156,7 +156,7 @@ export function createRedisLink({ clock, scripts }: { clock: Clock; scripts: Scr
     knownFrom: () => knownFrom,
     /** What to tell other nodes; null if this node does not reach Redis. */
     heard: (): RedisState | null => (isHeard && since ? { since, forMs: clock.monotonic() - remembersFrom } : null),
-    /** Takes what another node told. */
+    /** Takes what another node reported. */
     learn,
     /** Whether its data is younger than a window, so that it may have lost calls that still count. */
     isNew: () => clock.monotonic() < remembersFrom + WINDOW_MS,

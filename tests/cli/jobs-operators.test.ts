@@ -44,12 +44,12 @@ describe('jobs that operators look after (docs/operating.md 2.12)', () => {
     const bytes = new Uint8Array(2_000).map((_, at) => at % 251)
     const draft = await world.app.container.files.receive(bytes, 'application/octet-stream')
     const about = { type: 'file', filename: 'a.bin', engine: 'svc-core', model: 'svc-1-video' } as const
-    const filming = define(kindOf(async () => ({ file: { draft, about }, cost: 0 })))
-    const [clip, paper] = [await accept(ada, filming), await accept(ada, research)]
+    const videos = define(kindOf(async () => ({ file: { draft, about }, cost: 0 })))
+    const [clip, paper] = [await accept(ada, videos), await accept(ada, research)]
     const at = join(world.folder, 'clip.bin')
     expect((await run(['jobs', 'get', clip, '--out', at], { key: ada.key })).exitCode).toBe(9)
     expect(existsSync(at)).toBe(false)
-    await work(filming)
+    await work(videos)
     await work(research)
     for (const options of [{ key: ada.key }, {}]) {
       await run(['jobs', 'get', clip, '--out', at], options)

@@ -115,7 +115,7 @@ async function onMany(...statements: string[]): Promise<void> {
   database.close()
 }
 
-/** Somebody account chain began long ago, so that it has a place up to which calls are old. */
+/** An account whose chain began long ago, so that it has a place up to which calls are old. */
 async function person() {
   const clock = { ...systemClock, now: () => Date.now() - OLD_MS }
   const app = await openApp({ config: configOf('few'), log, clock })

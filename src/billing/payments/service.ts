@@ -121,7 +121,7 @@ export function createPayments({ store, clock, audit, orgs, driver, links, retur
     if (known) return known.customer
     const created = await driver.createCustomer({ owner, ...(await receiptRecipient(owner, userId)) })
     if (!created) return null
-    // Two at once are told of the same one: the processor knows the owner by its idempotency key.
+    // Two at once hear of the same one: the processor knows the owner by its idempotency key.
     await store.write(async (tx) => void (await insertCustomer(tx, { ...account, customer: created })))
     return created
   }

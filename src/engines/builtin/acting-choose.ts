@@ -163,8 +163,8 @@ function stepsOf(prompt: string): RequestStep[] | null {
 }
 
 /**
- * How clearly a request asks for a tool; 0 when it does not. The request must be a question or an order, and contain
- * every telling word of the tool's name and its verb, or the topic of its description.
+ * How clearly a request asks for a tool; 0 when it does not. The request must be a question or an instruction, and
+ * contain every telling word of the tool's name and its verb, or the topic of its description.
  */
 function clarity(tool: EngineTool, clause: Clause, filled: Filled): number {
   if (mentions(tool.name, clause)) return NAMED

@@ -185,7 +185,7 @@ const MARKED = [/^[^\n:]{1,80}:\s+([\s\S]+)$/, /^\p{L}+ that\s+([\s\S]+)$/u, /\b
 
 /**
  * The rest of a request without its verb, the words of the tool's name (`said`) and the values already `found`. Null
- * when the request is not an order.
+ * when the request is not an instruction.
  */
 export function restOf({ text, first }: Clause, messages: readonly string[], found: readonly string[]): string | null {
   const marked = MARKED.map((mark) => mark.exec(text)?.[1]).find(Boolean)

@@ -248,7 +248,7 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
     timeout.heard()
     if (response.status >= 200 && response.status < 300) return response
     const body = await readText(response, timeout)
-    // A 502 comes from a proxy, so the server behind it may have accepted the order.
+    // A 502 comes from a proxy, so the server behind it may have accepted the request.
     if (response.status === 502) throw new EngineFailure('timeout', 'the upstream answered 502')
     throw failureOfStatus(response.status, response.headers, clock.now(), body)
   }

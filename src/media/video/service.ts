@@ -37,14 +37,14 @@ type Watch = {
 /** Enough for a minute of video on a busy machine. */
 const VIDEO_MS = 600_000
 
-type Filmmaker = ReturnType<typeof createFilmmaker>
+type VideoMaker = ReturnType<typeof createVideoMaker>
 
-type DrawnAround = Parameters<Filmmaker>[1] & { receive(bytes: Source, mimeType: string): Promise<Draft> }
+type DrawnAround = Parameters<VideoMaker>[1] & { receive(bytes: Source, mimeType: string): Promise<Draft> }
 
 /** The engine name that is also used for pictures drawn here. */
 const LOCAL = 'svc-local-vector'
 
-type InlineDeps = { video: Filmmaker; upstream: Upstream; engines: Pick<EngineService, 'dropVideo'> }
+type InlineDeps = { video: VideoMaker; upstream: Upstream; engines: Pick<EngineService, 'dropVideo'> }
 
 type Around = Pick<Work, 'keep' | 'signal'> & { free: boolean }
 
@@ -80,20 +80,20 @@ type UpstreamJobDeps = {
 const KNOWN = 'upstream'
 
 type VideoJobDeps = {
-  film: Filmmaker
+  videoMaker: VideoMaker
   files: Pick<Files, 'receive' | 'add'>
   charging: Pick<ChargingService, 'resume'>
   /** The caller on whose behalf the stored job runs, or null if it is no longer allowed. */
   callerOf(behalf: ReturnType<typeof actingIdentityOf>): Promise<TenantCaller | null>
 }
 
-type Deps = Omit<Parameters<typeof videoKind>[0], 'film' | 'charging'> & {
+type Deps = Omit<Parameters<typeof videoKind>[0], 'videoMaker' | 'charging'> & {
   clock: Clock
   prices: Prices
   settings: { videoMarker: string }
   /** Folder for clips in progress. */
   folder: string
-  engines: Pick<EngineService, 'filmmaker'> & Parameters<typeof createUpstream>[0]['engines']
+  engines: Pick<EngineService, 'videoMaker'> & Parameters<typeof createUpstream>[0]['engines']
   charging: Pick<ChargingService, 'admit' | 'accepted' | 'resume'>
   publicJobs: Pick<PublicJobs, 'define' | 'accept' | 'later'>
 }
@@ -108,9 +108,9 @@ export type VideoService = ReturnType<typeof createVideo>
 export function createVideo(deps: Deps) {
   const { clock, engines, charging, prices, publicJobs, settings, folder } = deps
   const program = settings.videoMarker ? Bun.which(settings.videoMarker) : null
-  const video = createFilmmaker()
+  const video = createVideoMaker()
   const upstream = createUpstream({ ...deps, mark: createMarker({ program, folder, clock }) })
-  const drawn = videoKind({ ...deps, film: video })
+  const drawn = videoKind({ ...deps, videoMaker: video })
   const bought = upstreamVideoKind({ ...deps, upstream })
   const inline = createInlineVideo({ engines, video, upstream })
   publicJobs.define(drawn)
@@ -119,13 +119,13 @@ export function createVideo(deps: Deps) {
   return {
     /** The maximum cost of a video within a request, in micro-cents. */
     max: ({ seconds = SECONDS }: Pick<Request, 'seconds'>): number =>
-      engines.filmmaker() === 'upstream' ? prices.costOf(ENGINE, { seconds }) : 0,
+      engines.videoMaker() === 'upstream' ? prices.costOf(ENGINE, { seconds }) : 0,
 
     /** Makes a video within a request, which charges for it (docs/api.md 2.4). Throws 503 `engine_unavailable`, 400. */
     now(call: Call, { prompt, seconds = SECONDS, mode }: Request, work: Pick<Work, 'keep' | 'signal'>) {
       const { free } = maker()
-      const wish = { id: VideoId.create(), mode, prompt, style: null, seconds, aspectRatio: '16:9' } as const
-      return inline(call, wish, { ...work, free })
+      const options = { id: VideoId.create(), mode, prompt, style: null, seconds, aspectRatio: '16:9' } as const
+      return inline(call, options, { ...work, free })
     },
 
     /**
@@ -184,14 +184,14 @@ export function createVideo(deps: Deps) {
 
   /** The job kind for videos now, and whether they are free. Throws 503 `engine_unavailable` if nothing makes them. */
   function maker() {
-    const who = engines.filmmaker()
+    const who = engines.videoMaker()
     if (who === null) throw engineMissing.with({ retryAfterS: 60 }, 'video')
     return who === 'upstream' ? { kind: bought, free: false } : { kind: drawn, free: true }
   }
 }
 
 /** A job that draws a video on this server: fifteen minutes, two attempts (docs/api.md 7). */
-function videoKind({ film: video, files, charging, callerOf }: VideoJobDeps): PublicKind<StoredVideo> {
+function videoKind({ videoMaker: video, files, charging, callerOf }: VideoJobDeps): PublicKind<StoredVideo> {
   return {
     name: 'media.video',
     shown: 'video',
@@ -233,7 +233,7 @@ function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobD
   return {
     name: 'media.video-upstream',
     shown: 'video',
-    // Most attempts are for crashes of this server. An order that the engine rejects is sent at most twice.
+    // Most attempts are for crashes of this server. A request that the engine rejects is sent at most twice.
     retry: { attempts: 6, delayMs: () => 2_000 },
     timeLimitMs: VIDEO_LIMIT_MS,
     concurrency: 32,
@@ -279,7 +279,7 @@ function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobD
  * order at the upstream. Throws 503 `engine_unavailable`, 400 if the engine rejects the prompt.
  */
 function createInlineVideo({ video, upstream, engines }: InlineDeps) {
-  return async function make(call: Call, wish: VideoOptions, { free, keep, signal }: Around): Promise<InlineVideo> {
+  return async function make(call: Call, options: VideoOptions, { free, keep, signal }: Around): Promise<InlineVideo> {
     try {
       const { seconds, warnings, ...made } = free ? await drawn() : await bought()
       const files = [made.clip, ...(made.still ? [made.still] : [])]
@@ -291,14 +291,14 @@ function createInlineVideo({ video, upstream, engines }: InlineDeps) {
 
     async function drawn() {
       const owner = ownerOf(call.caller)
-      const made = await drawnBy(video, wish, { signal, owner, notify: () => {}, receive: keep })
-      return { ...made, seconds: wish.seconds, warnings: [] }
+      const made = await drawnBy(video, options, { signal, owner, notify: () => {}, receive: keep })
+      return { ...made, seconds: options.seconds, warnings: [] }
     }
 
     async function bought() {
-      const stealth = wish.mode === 'stealth_video'
-      const making = upstream(wish, {
-        key: wish.id,
+      const stealth = options.mode === 'stealth_video'
+      const making = upstream(options, {
+        key: options.id,
         owner: ownerOf(call.caller),
         origin: { ...originOf(call), stealth },
         signal,
@@ -308,7 +308,7 @@ function createInlineVideo({ video, upstream, engines }: InlineDeps) {
         notify: () => {},
         receive: keep,
       })
-      // An order in flight completes in the background and is then dropped. The caller does not wait for it.
+      // A request in flight completes in the background and is then dropped. The caller does not wait for it.
       const made = await Promise.race([making, aborted(signal)])
       if (stealth) void engines.dropVideo(made.ordered)
       return made
@@ -323,8 +323,8 @@ function explained(error: unknown): unknown {
 }
 
 /** Draws a video in a process and stores its clip and poster. */
-async function drawnBy(video: Filmmaker, wish: VideoOptions, { receive, ...watch }: DrawnAround) {
-  const { id, mode, prompt, style, seconds, aspectRatio } = wish
+async function drawnBy(video: VideoMaker, options: VideoOptions, { receive, ...watch }: DrawnAround) {
+  const { id, mode, prompt, style, seconds, aspectRatio } = options
   const [width, height] = FRAMES[aspectRatio]
   const { mp4, poster } = await video({ prompt, style, width, height, seconds }, watch)
   const shared = { engine: LOCAL, model: ENGINE, width, height, prompt: mode === 'video' ? prompt : null }
@@ -337,7 +337,7 @@ async function drawnBy(video: Filmmaker, wish: VideoOptions, { receive, ...watch
 }
 
 /** Draws clips by rules, one at a time, each in a process that ends when its job is cancelled. */
-function createFilmmaker() {
+function createVideoMaker() {
   const pool = createWorkerPool<ClipInput, Video>({
     script: new URL('./drawn.worker.ts', import.meta.url),
     max: 1,

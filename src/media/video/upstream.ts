@@ -19,24 +19,24 @@ import type { Marker } from './marker'
 
 type Deps = {
   clock: Clock
-  engines: Pick<EngineService, 'orderVideo' | 'lookAtVideo' | 'videoContent' | 'dropVideo' | 'videoFailed'>
+  engines: Pick<EngineService, 'requestVideo' | 'lookAtVideo' | 'videoContent' | 'dropVideo' | 'videoFailed'>
   prices: Prices
   mark: Marker
 }
 
-/** The known state of an order at the upstream. */
+/** The known state of a request at the upstream. */
 export type UpstreamProgress = {
   /** When it was first ordered, in epoch milliseconds, and how often it was rejected since. */
   since: number
   refusals: number
-  /** An order request was sent and its response has not arrived. */
+  /** A request was sent and its response has not arrived. */
   asking: boolean
   video: UpstreamVideo | null
 }
 
 /** Context of a video: its owner, and callbacks for its state. */
 export type VideoContext = {
-  /** Idempotency key of the order, so that the upstream does not accept the same order twice. */
+  /** Idempotency key of the request, so that the upstream does not accept the same one twice. */
   key: string
   owner: string
   origin: Origin
@@ -65,7 +65,7 @@ type Clip = { seconds: number | null; width: number | null; height: number | nul
 
 const SHORTEST_POLL_MS = 1_000
 const LONGEST_POLL_MS = 10_000
-/** Rejections of an order before it is given up (docs/api.md 7). */
+/** Rejections of a request before it is given up (docs/api.md 7). */
 const MAX_REFUSALS = 2
 /** Consecutive polls without an answer, and with the answer that there is no such video. */
 const MAX_SILENT = 30
@@ -84,29 +84,29 @@ const UNMARKED = 'This server could not mark this video as AI-generated.'
 export type Upstream = ReturnType<typeof createUpstream>
 
 /**
- * Orders a video from an upstream and follows it by its id, across restarts and processes. An order that the upstream
- * may have received is never sent again. Throws {@link GiveUp} if there will be no video.
+ * Requests a video from an upstream and follows it by its id, across restarts and processes. A request that the
+ * upstream may have received is never sent again. Throws {@link GiveUp} if there will be no video.
  */
 export function createUpstream({ clock, engines, prices, mark }: Deps) {
-  return async function film(wish: VideoOptions, around: VideoContext): Promise<StoredProgress> {
+  return async function makeVideo(options: VideoOptions, around: VideoContext): Promise<StoredProgress> {
     if (around.known?.asking) throw new GiveUp(IN_DOUBT)
-    const { prompt, style } = wish
+    const { prompt, style } = options
     const described = { prompt, changes: [], style, aspectRatio: null, quality: 'standard', variant: 0 } as const
     const whole = imagePrompt({ ...described, signal: around.signal })
     const { video, since } = around.known?.video
       ? { video: around.known.video, since: around.known.since }
-      : await order(wish, around, whole)
+      : await request(options, around, whole)
     try {
       const clip = await followed(video, since, around)
-      return await received(wish, around, { video, clip, whole })
+      return await received(options, around, { video, clip, whole })
     } catch (error) {
       if (error instanceof GiveUp || (await around.isOver())) await engines.dropVideo(video)
       throw error
     }
   }
 
-  /** Sends the order once. Stores its state before. The request completes even if this attempt is aborted. */
-  async function order(
+  /** Sends the request once. Stores its state before. The request completes even if this attempt is aborted. */
+  async function request(
     { seconds, aspectRatio }: VideoOptions,
     { known, key, origin, keep }: VideoContext,
     prompt: string,
@@ -117,7 +117,7 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
     const signal = new AbortController().signal
     let video: UpstreamVideo | null = null
     try {
-      video = await engines.orderVideo({ prompt, seconds, width, height, key, signal, origin })
+      video = await engines.requestVideo({ prompt, seconds, width, height, key, signal, origin })
       await keep({ ...request, asking: false, video })
       return { video, since: request.since }
     } catch (error) {
