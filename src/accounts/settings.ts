@@ -1,12 +1,12 @@
-import { eq } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { defineError, invalidInput, quoted } from '../kernel/errors'
 import type { UserId } from '../kernel/ids'
 import { createReadCache } from '../kernel/read-cache'
+import { rowsOf } from '../kernel/rows'
 import { timeZoneNamed } from '../kernel/schedule'
-import { defineTable, query, type Reader, type Row, type Store, type Tx } from '../kernel/store'
+import { defineTable, type Reader, type Row, type Store, type Tx } from '../kernel/store'
 import { DEFAULT_SETTINGS, type Settings, type SettingsPatch } from './settings-schema'
 
 export const userSettings = defineTable('user_settings', (k) => ({
@@ -22,20 +22,14 @@ export const userSettings = defineTable('user_settings', (k) => ({
 }))
 type SettingsRow = Row<typeof userSettings>
 
-const ofUser = query<{ user_id: UserId }>()((db, p) => {
-  const table = db.of(userSettings)
-  return db.select().from(table).where(eq(table.user_id, p.user_id)).limit(1)
-})
-
 /** One row per user, created when the first setting is changed. */
-const settingsRepository = {
-  find: async (db: Reader, user_id: UserId): Promise<SettingsRow | undefined> => (await ofUser(db, { user_id }))[0],
+const rows = rowsOf(userSettings)
 
-  async save(tx: Tx, row: SettingsRow): Promise<void> {
-    const table = tx.of(userSettings)
-    await tx.insert(table).values(row).onConflictDoUpdate({ target: table.user_id, set: row })
-  },
-}
+const save = (tx: Tx, row: SettingsRow) =>
+  tx
+    .insert(tx.of(userSettings))
+    .values(row)
+    .onConflictDoUpdate({ target: tx.of(userSettings).user_id, set: row })
 
 export type SettingsService = ReturnType<typeof createSettings>
 
@@ -75,7 +69,7 @@ export function createSettings({ store, audit, clock, traceBodies }: Deps) {
     const change = { ...picked(patch), ...zoneOf(patch) }
     return store.write(async (tx) => {
       const settings = { ...(await load(tx, userId)), ...change }
-      await settingsRepository.save(tx, { user_id: userId, ...settings, updated_at: clock.now() })
+      await save(tx, { user_id: userId, ...settings, updated_at: clock.now() })
       await audit.record(tx, call, { action: 'settings.updated', entityType: 'settings', entityId: userId })
       tx.afterCommit(() => remembered.forget(userId))
       return settings
@@ -84,18 +78,8 @@ export function createSettings({ store, audit, clock, traceBodies }: Deps) {
 }
 
 async function load(reader: Reader, userId: UserId): Promise<Settings> {
-  const row = await settingsRepository.find(reader, userId)
-  return row
-    ? {
-        default_mode: row.default_mode,
-        personality: row.personality,
-        timezone: row.timezone,
-        svc_branding: row.svc_branding,
-        keep_bodies: row.keep_bodies,
-        keep_bodies_days: row.keep_bodies_days,
-        shortcuts: row.shortcuts,
-      }
-    : DEFAULT_SETTINGS
+  const { user_id: _, updated_at: __, ...settings } = (await rows.first(reader, { user_id: userId })) ?? {}
+  return { ...DEFAULT_SETTINGS, ...settings }
 }
 
 /** Picks only the settings, ignoring anything else in the body (docs/attacks.md E4). */

@@ -1,4 +1,3 @@
-import { inArray } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import { bind } from '../kernel/bind'
 import type { Call, OperatorCaller } from '../kernel/caller'
@@ -6,6 +5,7 @@ import { iso } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
 import type { KeyId, UserId } from '../kernel/ids'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
+import { rowsOf } from '../kernel/rows'
 import type { Reader, Store } from '../kernel/store'
 import { assertConfirmed } from './auth/errors'
 import type { SignInLinks } from './auth/links'
@@ -46,6 +46,9 @@ const PASSWORD_CHARS = 20
 
 /** How long the first link of a new account stays valid. */
 const FIRST_LINK_MS = 24 * 3_600_000
+
+const keyRows = rowsOf(apiKeys)
+const userRows = rowsOf(users)
 
 export type UserService = ReturnType<typeof createUsers>
 
@@ -203,21 +206,7 @@ const present = (row: UserRow): OperatorUser => ({
 /** Names of these keys or users by id. A user without a name has their address. */
 export async function namesOf(db: Reader, type: 'key' | 'user', ids: readonly string[]): Promise<Map<string, string>> {
   if (!ids.length) return new Map()
-  const [key, user] = [db.of(apiKeys), db.of(users)]
-  const rows =
-    type === 'key'
-      ? await db
-          .select({ id: key.id, name: key.name })
-          .from(key)
-          .where(inArray(key.id, ids as KeyId[]))
-      : (
-          await db
-            .select()
-            .from(user)
-            .where(inArray(user.id, ids as UserId[]))
-        ).map(({ id, name, email }) => ({
-          id,
-          name: name || email,
-        }))
-  return new Map(rows.map(({ id, name }) => [id, name]))
+  if (type === 'key') return new Map((await keyRows.all(db, { id: ids as KeyId[] })).map(({ id, name }) => [id, name]))
+  const found = await userRows.all(db, { id: ids as UserId[] })
+  return new Map(found.map(({ id, name, email }) => [id, name || email]))
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import type { CompletionRequest, CompletionService } from '../completions'
 import { findEngine } from '../engines'
 import { storeAnswer } from '../idempotency'
@@ -11,6 +11,7 @@ import { type PageRequest, pagesOfLarge } from '../kernel/keyset'
 import { isLicense } from '../kernel/license'
 import { microToCents } from '../kernel/money'
 import { mapPage, type Page, type PageQuery } from '../kernel/page'
+import { rowsOf } from '../kernel/rows'
 import { isUniqueViolation, type Reader, type Tx } from '../kernel/store'
 import { clean, isBlank, slugOf } from '../kernel/text'
 import { createResource, type Resource, type ResourceDeps } from '../resource'
@@ -46,6 +47,8 @@ type Deps = {
 
 export type CanvasService = ReturnType<typeof createCanvases>
 
+const versions = rowsOf(canvasVersions)
+
 /** All verbs of canvases. Deleting a canvas deletes its versions. The published skill remains. */
 export function createCanvases(modules: Omit<Deps, 'canvases'> & { settings: Values<typeof canvasSettings> }) {
   const canvases = createResource(modules.resources, canvas, {
@@ -55,9 +58,7 @@ export function createCanvases(modules: Omit<Deps, 'canvases'> & { settings: Val
       return { name, description, ...storable(graph_json ?? EMPTY_GRAPH) }
     },
     async changed(tx, { verb, row }) {
-      if (verb !== 'deleted') return
-      const table = tx.of(canvasVersions)
-      await tx.delete(table).where(eq(table.canvas_id, row.id))
+      if (verb === 'deleted') await versions.remove(tx, { canvas_id: row.id })
     },
   })
   const deps: Deps = { ...modules, canvases }
@@ -245,7 +246,7 @@ async function submission(deps: Deps, call: Call, row: CanvasRow, input: Publish
     const outcome = await skills.submitIn(tx, by, { manifest, skill_id, visibility, target_org_id }, examined)
     if (!outcome.accepted) return refused(input, { review: outcome.review })
     const { skillId, id, status, reviewTier, autoApproved } = outcome.submission
-    await tx.insert(tx.of(canvasVersions)).values({
+    await versions.insert(tx, {
       id: CanvasVersionId.create(),
       canvas_id: row.id,
       version: manifest.version,
@@ -311,9 +312,7 @@ async function listVersions(deps: Deps, { caller }: Call, id: string, query: Pag
 function restoreVersion({ resources: { store }, canvases }: Deps, call: Call, id: string, versionId: string) {
   return store.write(async (tx) => {
     const row = await canvases.findToChange(tx, call.caller, id)
-    const table = tx.of(canvasVersions)
-    const one = and(eq(table.id, versionId as CanvasVersionId), eq(table.canvas_id, row.id))
-    const [found] = CanvasVersionId.is(versionId) ? await tx.select().from(table).where(one).limit(1) : []
+    const found = CanvasVersionId.is(versionId) && (await versions.first(tx, { id: versionId, canvas_id: row.id }))
     if (!found) throw versionNotFound()
     const { graph, graph_bytes, version } = found
     const input = { fields: ['graph_json'], metadata: { restored_version: version } }

@@ -1,44 +1,32 @@
-import { and, desc, eq, inArray, lt } from 'drizzle-orm'
+import { desc, eq, lt } from 'drizzle-orm'
 import { orgDeleted } from '../accounts'
 import { type CompletionFacts, completionCreated } from '../charging'
 import type { DomainEvent, EventBus } from '../events'
 import { type Jobs, recurring } from '../jobs'
 import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
-import { query, type Reader, type Store, type Tx } from '../kernel/store'
+import { rowsOf } from '../kernel/rows'
+import type { Reader, Store, Tx } from '../kernel/store'
 import { beginningOf, clean } from '../kernel/text'
 import { connectorChanged, connectorCreated } from './events'
 import { CHANNEL_TYPES, ChannelId, type ChannelStatus, type Channels, type ChannelType } from './schema'
 import { type ChannelRow, channels } from './table'
 
-const named = query<{ owner: OwnerScope; type: string; name: string }>()((db, p) => {
-  const t = db.of(channels)
-  const one = and(eq(t.owner, p.owner), eq(t.type, p.type as never), eq(t.name, p.name))
-  return db.select().from(t).where(one).limit(1)
-})
+const rows = rowsOf(channels)
 
 /** Rows of channels. Every query names the owner, except the search for silent channels. */
 const channelRepository = {
-  named: async (db: Reader, owner: OwnerScope, type: string, name: string): Promise<ChannelRow | undefined> =>
-    ((await named(db, { owner, type, name })) as ChannelRow[])[0],
+  named: (db: Reader, owner: OwnerScope, type: string, name: string): Promise<ChannelRow | undefined> =>
+    rows.first(db, { owner, type: type as ChannelType, name }),
 
   /** False when another transaction has already created the channel. */
-  async insert(tx: Tx, row: ChannelRow): Promise<boolean> {
-    const t = tx.of(channels)
-    return (await tx.insert(t).values(row).onConflictDoNothing().returning({ id: t.id })).length === 1
-  },
+  insert: rows.add,
 
   /** Changes a channel that still has this status. False when its status is different. */
-  async move(tx: Tx, { id, owner, status }: ChannelRow, change: Partial<ChannelRow>): Promise<boolean> {
-    const t = tx.of(channels)
-    const same = and(eq(t.id, id), eq(t.owner, owner), eq(t.status, status))
-    return (await tx.update(t).set(change).where(same).returning({ id: t.id })).length === 1
-  },
+  move: async (tx: Tx, { id, owner, status }: ChannelRow, change: Partial<ChannelRow>): Promise<boolean> =>
+    (await rows.update(tx, { id, owner, status }, change)) === 1,
 
-  async count(db: Reader, owner: OwnerScope): Promise<number> {
-    const t = db.of(channels)
-    return db.$count(t, eq(t.owner, owner))
-  },
+  count: (db: Reader, owner: OwnerScope) => rows.count(db, { owner }),
 
   /** Lists the most recently used channels first. A null owner matches all owners. */
   list(db: Reader, owner: OwnerScope | null, limit: number): Promise<ChannelRow[]> {
@@ -47,18 +35,10 @@ const channelRepository = {
     return db.select().from(t).where(ownerFilter).orderBy(desc(t.last_message_at), desc(t.id)).limit(limit)
   },
 
-  silent(db: Reader, before: number, limit: number): Promise<ChannelRow[]> {
-    const t = db.of(channels)
-    const isSilent = and(eq(t.status, 'active'), lt(t.last_message_at, before))
-    return db.select().from(t).where(isSilent).limit(limit)
-  },
+  silent: (db: Reader, before: number, limit: number): Promise<ChannelRow[]> =>
+    rows.all(db, { status: 'active' }, { also: (t) => lt(t.last_message_at, before), limit }),
 
-  async removeAll(tx: Tx, owner: OwnerScope): Promise<void> {
-    const t = tx.of(channels)
-    const all = await tx.select({ id: t.id }).from(t).where(eq(t.owner, owner))
-    const ids = all.map(({ id }) => id as ChannelId)
-    if (ids.length) await tx.delete(t).where(inArray(t.id, ids))
-  },
+  removeAll: async (tx: Tx, owner: OwnerScope): Promise<void> => void (await rows.remove(tx, { owner })),
 }
 
 type Deps = {

@@ -1,4 +1,3 @@
-import { eq, inArray, sql } from 'drizzle-orm'
 import type { ActingIdentity, BackgroundCallers } from '../accounts'
 import type { AuditLog } from '../audit'
 import { type EventBus, eventRepository, type FanOut, subscribe } from '../events'
@@ -10,6 +9,7 @@ import type { Values } from '../kernel/config'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import { pageFields } from '../kernel/page'
+import { rowsOf } from '../kernel/rows'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { createResource, type OwnerFilter, type ResourceDeps } from '../resource'
 import type { SkillService } from '../skills'
@@ -22,33 +22,19 @@ import { MAX_FAILURES, type NewRun, type SkillRuns } from './skill-runs'
 import { eventPrompt } from './skill-runs-triggers'
 import { type HookRow, hooks, type SkillRunRow } from './table'
 
+const hookRows = rowsOf(hooks)
+
 /** Queries of firings on hooks that an event has named. */
 const hookRepository = {
-  async some(db: Reader, ids: readonly HookId[]): Promise<HookRow[]> {
-    const table = db.of(hooks)
-    return db
-      .select()
-      .from(table)
-      .where(inArray(table.id, [...ids]))
-  },
+  some: (db: Reader, id: readonly HookId[]): Promise<HookRow[]> => hookRows.all(db, { id }),
 
   /**
    * Locks the hook until the transaction commits, so that only one of two events counts its cooldown (docs/promises.md
    * I37).
    */
-  async lock(tx: Tx, id: HookId): Promise<HookRow | undefined> {
-    const table = tx.of(hooks)
-    const locked = tx
-      .update(table)
-      .set({ name: sql`${table.name}` })
-      .where(eq(table.id, id))
-    return (await locked.returning())[0]
-  },
+  lock: (tx: Tx, id: HookId): Promise<HookRow | undefined> => hookRows.lock(tx, { id }),
 
-  async change(tx: Tx, id: HookId, change: Partial<HookRow>): Promise<void> {
-    const table = tx.of(hooks)
-    await tx.update(table).set(change).where(eq(table.id, id))
-  },
+  change: (tx: Tx, id: HookId, change: Partial<HookRow>) => hookRows.update(tx, { id }, change),
 }
 
 type FireDeps = {

@@ -13,6 +13,7 @@ import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { removeOld } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
+import { rowsOf } from '../kernel/rows'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { beginningOf } from '../kernel/text'
 import type { Activation, SkillService } from '../skills'
@@ -108,30 +109,22 @@ const requestOfSkill = ({ active, prompt, slug, cause, keep }: Input): Completio
   warnings: [],
 })
 
+const rows = rowsOf(skillRuns)
 const newestFirst = pagesBy(skillRuns, 'created_at')
 
 /** Rows of skill runs. Every query names the owner, or a source whose owner was checked. */
 const runRepository = {
-  async insert(tx: Tx, row: SkillRunRow): Promise<void> {
-    await tx.insert(tx.of(skillRuns)).values(row)
-  },
+  insert: rows.insert,
 
-  async find(db: Reader, owner: OwnerScope, id: SkillRunId): Promise<SkillRunRow | undefined> {
-    const table = db.of(skillRuns)
-    const one = and(eq(table.id, id), eq(table.owner, owner))
-    return (await db.select().from(table).where(one).limit(1))[0]
-  },
+  find: (db: Reader, owner: OwnerScope, id: SkillRunId) => rows.first(db, { id, owner }),
 
   /** The runs of one hook or installation, newest first. */
   ofSource: (db: Reader, source: string, wanted: PageRequest): Promise<Page<SkillRunRow>> =>
     newestFirst(db, wanted, eq(db.of(skillRuns).source, source)),
 
   /** Ends a run. False when it had already ended. */
-  async end(tx: Tx, owner: OwnerScope, id: SkillRunId, ending: Partial<SkillRunRow>): Promise<boolean> {
-    const table = tx.of(skillRuns)
-    const running = and(eq(table.id, id), eq(table.owner, owner), eq(table.status, 'running'))
-    return (await tx.update(table).set(ending).where(running).returning({ id: table.id })).length === 1
-  },
+  end: async (tx: Tx, owner: OwnerScope, id: SkillRunId, ending: Partial<SkillRunRow>): Promise<boolean> =>
+    (await rows.update(tx, { id, owner, status: 'running' }, ending)) === 1,
 
   async spentSince(tx: Tx, owner: OwnerScope, since: number): Promise<Spent> {
     const table = tx.of(skillRuns)

@@ -5,6 +5,7 @@ import { listBy, pagesBy } from '../kernel/keyset'
 import { microToCents } from '../kernel/money'
 import { removeOld } from '../kernel/old-rows'
 import { type Page, toPage } from '../kernel/page'
+import { rowsOf } from '../kernel/rows'
 import {
   allOf,
   command,
@@ -71,10 +72,9 @@ const ran = command<{ list: string; at: number }>()((tx, p) => {
     .where(amongThese(tx, p.list))
 })
 
-const runFound = query<{ id: WorkflowRunId }>()((db, p) => {
-  const t = db.of(workflowRuns)
-  return db.select().from(t).where(eq(t.id, p.id))
-})
+const rows = rowsOf(workflows)
+const runs = rowsOf(workflowRuns)
+const steps = rowsOf(workflowSteps)
 
 const stepsOf = query<{ id: WorkflowRunId }>()((db, p) => {
   const t = db.of(workflowSteps)
@@ -130,18 +130,10 @@ const waits = (db: Reader): SQL => {
 /** Rows of runs and their steps, and the workflow columns that runs read. */
 export const runRepository = {
   /** A workflow by id, for a subscription or schedule. */
-  async workflow(db: Reader, owner: OwnerScope, id: WorkflowId): Promise<WorkflowRow | undefined> {
-    const table = db.of(workflows)
-    const one = and(eq(table.id, id), eq(table.owner, owner))
-    return (await db.select().from(table).where(one).limit(1))[0]
-  },
+  workflow: (db: Reader, owner: OwnerScope, id: WorkflowId) => rows.first(db, { id, owner }),
 
   /** The workflow that was made from a canvas. */
-  async ofCanvas(db: Reader, owner: OwnerScope, canvas: CanvasId): Promise<WorkflowRow | undefined> {
-    const table = db.of(workflows)
-    const one = and(eq(table.canvas_id, canvas), eq(table.owner, owner))
-    return (await db.select().from(table).where(one).limit(1))[0]
-  },
+  ofCanvas: (db: Reader, owner: OwnerScope, canvas_id: CanvasId) => rows.first(db, { canvas_id, owner }),
 
   /** When the next schedule is due. Null when there is none. */
   async soonestDue(db: Reader): Promise<number | null> {
@@ -179,32 +171,23 @@ export const runRepository = {
 
   insertAll: (tx: Tx, runs: readonly RunRow[]): Promise<void> => insertAll(tx, tx.of(workflowRuns), runs, inserted),
 
-  async byOnce(db: Reader, owner: OwnerScope, once: string): Promise<RunRow | undefined> {
-    const table = db.of(workflowRuns)
-    const one = and(eq(table.once, once), eq(table.owner, owner))
-    return (await db.select().from(table).where(one).limit(1))[0]
-  },
+  byOnce: (db: Reader, owner: OwnerScope, once: string) => runs.first(db, { once, owner }),
 
   /** Allows a request on a later day to reuse the key. */
-  async forgetOnce(tx: Tx, once: string, before: number): Promise<void> {
-    const table = tx.of(workflowRuns)
-    await tx
-      .update(table)
-      .set({ once: null })
-      .where(and(eq(table.once, once), lt(table.created_at, before)))
-  },
+  forgetOnce: (tx: Tx, once: string, before: number) =>
+    runs.update(tx, { once }, { once: null }, (t) => lt(t.created_at, before)),
 
-  find: async (db: Reader, id: WorkflowRunId): Promise<RunRow | undefined> => (await runFound(db, { id }))[0],
+  find: (db: Reader, id: WorkflowRunId) => runs.first(db, { id }),
 
   /** How many runs that began since a moment failed, by workflow; others are left out. */
   async failedSince(db: Reader, ids: readonly WorkflowId[], from: number): Promise<ReadonlyMap<WorkflowId, number>> {
     const table = db.of(workflowRuns)
-    const rows = await db
+    const found = await db
       .select({ id: table.workflow_id, many: count() })
       .from(table)
       .where(and(inArray(table.workflow_id, [...ids]), gte(table.created_at, from), eq(table.status, 'failed')))
       .groupBy(table.workflow_id)
-    return new Map(rows.map(({ id, many }) => [id, many]))
+    return new Map(found.map(({ id, many }) => [id, many]))
   },
 
   list(db: Reader, workflowId: WorkflowId, { status, ...wanted }: RunQuery): Promise<Page<RunRow>> {
@@ -215,35 +198,13 @@ export const runRepository = {
 
   /** Changes a run only if it is unchanged since it was read. Undefined otherwise. */
   async advance(tx: Tx, run: RunRow, change: Partial<Moved>): Promise<RunRow | undefined> {
-    const { id, turn, executed, status } = run
-    const stood = { at_turn: turn, at_executed: executed, at_status: status }
-    return (
-      await advanced(tx, {
-        status: run.status,
-        next: run.next,
-        executed: run.executed,
-        turn: run.turn,
-        pause: run.pause,
-        warnings: run.warnings,
-        error: run.error,
-        output: run.output,
-        completed_at: run.completed_at,
-        ...change,
-        id,
-        ...stood,
-      })
-    )[0] as RunRow | undefined
+    const stood = { at_turn: run.turn, at_executed: run.executed, at_status: run.status }
+    return (await advanced(tx, { ...run, ...change, ...stood }))[0] as RunRow | undefined
   },
 
   /** Runs of a workflow that have not ended. */
-  async open(db: Reader, workflowId: WorkflowId): Promise<RunRow[]> {
-    const table = db.of(workflowRuns)
-    const live = inArray(table.status, ['running', 'paused'])
-    return db
-      .select()
-      .from(table)
-      .where(and(eq(table.workflow_id, workflowId), live))
-  },
+  open: (db: Reader, workflow_id: WorkflowId): Promise<RunRow[]> =>
+    runs.all(db, { workflow_id, status: ['running', 'paused'] }),
 
   /** A step is written when it pauses and when it ends. */
   putStep: async (tx: Tx, row: StepRow): Promise<void> => void (await stepPut(tx, row)),
@@ -252,24 +213,19 @@ export const runRepository = {
   stepsOf: (db: Reader, id: WorkflowRunId): Promise<StepRow[]> => stepsOf(db, { id }),
 
   /** The steps of several runs, in the order they ran. */
-  async steps(db: Reader, ids: readonly WorkflowRunId[]): Promise<StepRow[]> {
-    if (!ids.length) return []
-    const table = db.of(workflowSteps)
-    return db
-      .select()
-      .from(table)
-      .where(inArray(table.run_id, [...ids]))
-      .orderBy(asc(table.run_id), asc(table.seq))
-  },
+  steps: (db: Reader, ids: readonly WorkflowRunId[]): Promise<StepRow[]> =>
+    steps.all(db, { run_id: ids }, { order: (t) => [asc(t.run_id), asc(t.seq)] }),
 
   /** Deletes runs that ended before the given time, with their steps. */
   removeOld: (store: Store, before: number): Promise<number> =>
-    removeOld(store, { table: workflowRuns, key: 'id', at: 'completed_at', also: removeSteps }, before),
-}
-
-async function removeSteps(tx: Tx, ids: readonly string[]): Promise<void> {
-  const t = tx.of(workflowSteps)
-  await tx.delete(t).where(inArray(t.run_id, ids as WorkflowRunId[]))
+    removeOld(
+      store,
+      {
+        ...({ table: workflowRuns, key: 'id', at: 'completed_at' } as const),
+        also: (tx, ids) => steps.remove(tx, { run_id: ids as WorkflowRunId[] }),
+      },
+      before,
+    ),
 }
 
 /** A run as the API shows it. An ended run includes the steps that never ran. */
@@ -346,13 +302,8 @@ export async function pageOfRuns(db: Reader, workflow: WorkflowId, query: RunQue
     }
   }
   if (items.length === page.items.length) return { ...page, items }
-  return {
-    items,
-    next: toPage(listBy(db.of(workflowRuns).created_at), page.items, items.length, ({ created_at: at, id }) => ({
-      at,
-      id,
-    })).next,
-  }
+  const list = listBy(db.of(workflowRuns).created_at)
+  return { items, next: toPage(list, page.items, items.length, ({ created_at: at, id }) => ({ at, id })).next }
 }
 
 /** Total size of the outputs of steps as JSON, in bytes. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, or } from 'drizzle-orm'
+import { desc, eq, or } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import {
   assertConfirmed,
@@ -15,6 +15,7 @@ import type { Call, OperatorCaller, OperatorRole, TenantCaller } from '../kernel
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import { hasIdPrefix, isIdPrefix } from '../kernel/id-prefix'
 import type { UserId } from '../kernel/ids'
+import { rowsOf } from '../kernel/rows'
 import type { Reader, Store, Tx } from '../kernel/store'
 import {
   ambiguousOperator,
@@ -32,12 +33,11 @@ import { type OperatorKeyRow, operatorKeys } from './table'
 /** More operator keys than any real server has. The list is not paged. */
 const MAX = 1_000
 
+const rows = rowsOf(operatorKeys)
+
 /** Rows of operator keys. */
 const operatorKeyRepository = {
-  async byHash(db: Reader, hash: string): Promise<OperatorKeyRow | undefined> {
-    const table = db.of(operatorKeys)
-    return (await db.select().from(table).where(eq(table.hash, hash)).limit(1))[0]
-  },
+  byHash: (db: Reader, hash: string) => rows.first(db, { hash }),
 
   /** Finds a key by id, prefix or name. A key that is not revoked takes precedence. */
   async find(db: Reader, ref: string): Promise<OperatorKeyRow | undefined> {
@@ -54,17 +54,11 @@ const operatorKeyRepository = {
   },
 
   /** False when an unrevoked key already has the name. */
-  async insert(tx: Tx, row: OperatorKeyRow): Promise<boolean> {
-    const table = tx.of(operatorKeys)
-    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
-  },
+  insert: rows.add,
 
   /** Undefined when the key is revoked. */
-  async update(tx: Tx, id: OperatorKeyId, change: Partial<OperatorKeyRow>): Promise<OperatorKeyRow | undefined> {
-    const table = tx.of(operatorKeys)
-    const live = and(eq(table.id, id), isNull(table.revoked_at))
-    return (await tx.update(table).set(change).where(live).returning())[0]
-  },
+  update: (tx: Tx, id: OperatorKeyId, change: Partial<OperatorKeyRow>) =>
+    rows.change(tx, { id, revoked_at: null }, change),
 
   /** Newest first. */
   async list(db: Reader): Promise<OperatorKeyRow[]> {

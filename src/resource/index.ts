@@ -1,7 +1,6 @@
 /** Resources: a noun with an owner, declared once. Its rows, verbs and routes are derived (docs/design.md 12.1). */
-export { ownedColumns, ownedIndexes } from './columns'
 export type { ResourceDeps } from './deps'
-export { scopeOf } from './rows'
+export { ownedColumns, ownedIndexes, scopeOf } from './rows'
 export {
   type AnyNoun,
   accountOf,

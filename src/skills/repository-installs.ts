@@ -3,6 +3,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import { type PageRequest, pagesBy, sliceBy } from '../kernel/keyset'
 import { type Page, toPage } from '../kernel/page'
+import { rowsOf } from '../kernel/rows'
 import { query, type Reader, type Tx } from '../kernel/store'
 import type { InstallationId, SkillId } from './schema'
 import {
@@ -16,6 +17,10 @@ import {
 } from './table'
 
 export type InstalledSkill = { installation: InstallationRow; skill: SkillRow }
+
+const installations = rowsOf(skillInstallations)
+const reviews = rowsOf(skillReviews)
+const skillRows = rowsOf(skills)
 
 const installedOf = query<{ owner: OwnerScope; limit: number }>()((db, p) => {
   const [installation, skill] = [db.of(skillInstallations), db.of(skills)]
@@ -49,95 +54,51 @@ export const installRepository = {
     return toPage(list, found, wanted.limit, ({ installation: { installed_at, id } }) => ({ at: installed_at, id }))
   },
 
-  async find(db: Reader, owner: OwnerScope, skillId: SkillId): Promise<InstallationRow | undefined> {
-    const table = db.of(skillInstallations)
-    const own = and(eq(table.owner, owner), eq(table.skill_id, skillId))
-    return (await db.select().from(table).where(own).limit(1))[0]
-  },
+  find: (db: Reader, owner: OwnerScope, skill_id: SkillId) => installations.first(db, { owner, skill_id }),
 
   /** Finds an installation by its own id and locks it until the transaction commits. */
-  async lock(tx: Tx, owner: OwnerScope, id: InstallationId): Promise<InstallationRow | undefined> {
-    const table = tx.of(skillInstallations)
-    const ownerFilter = and(eq(table.id, id), eq(table.owner, owner))
-    const locked = tx.update(table).set({ priority: sql`${table.priority}` })
-    return (await locked.where(ownerFilter).returning())[0]
-  },
+  lock: (tx: Tx, owner: OwnerScope, id: InstallationId) => installations.lock(tx, { id, owner }),
 
   /** Installations of a skill by all owners, by id, after the id `after`. Used to apply a new version to them. */
-  ofSkill(db: Reader, skillId: SkillId, after: InstallationId | null, limit: number): Promise<InstallationRow[]> {
-    const table = db.of(skillInstallations)
-    const rest = and(eq(table.skill_id, skillId), after === null ? undefined : gt(table.id, after))
-    return db.select().from(table).where(rest).orderBy(asc(table.id)).limit(limit)
-  },
+  ofSkill: (db: Reader, skill_id: SkillId, after: InstallationId | null, limit: number): Promise<InstallationRow[]> =>
+    installations.all(
+      db,
+      { skill_id },
+      { also: (t) => (after === null ? undefined : gt(t.id, after)), order: (t) => [asc(t.id)], limit },
+    ),
 
   /** False when the owner has already installed the skill. */
-  async insert(tx: Tx, row: InstallationRow): Promise<boolean> {
-    const table = tx.of(skillInstallations)
-    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
-  },
+  insert: installations.add,
 
-  async update(
-    tx: Tx,
-    owner: OwnerScope,
-    skillId: SkillId,
-    change: Partial<InstallationRow>,
-  ): Promise<InstallationRow | undefined> {
-    const table = tx.of(skillInstallations)
-    const own = and(eq(table.owner, owner), eq(table.skill_id, skillId))
-    return (await tx.update(table).set(change).where(own).returning())[0]
-  },
+  update: (tx: Tx, owner: OwnerScope, skill_id: SkillId, change: Partial<InstallationRow>) =>
+    installations.change(tx, { owner, skill_id }, change),
 
   /** Returns the deleted row, or undefined when the skill was not installed. */
-  async remove(tx: Tx, owner: OwnerScope, skillId: SkillId): Promise<InstallationRow | undefined> {
-    const table = tx.of(skillInstallations)
-    const ownerFilter = and(eq(table.owner, owner), eq(table.skill_id, skillId))
-    return (await tx.delete(table).where(ownerFilter).returning())[0]
-  },
+  remove: async (tx: Tx, owner: OwnerScope, skill_id: SkillId): Promise<InstallationRow | undefined> =>
+    (await installations.take(tx, { owner, skill_id }))[0],
 
   /** Returns the removed installations. */
-  async removeAll(tx: Tx, owner: OwnerScope): Promise<{ id: InstallationId; skillId: SkillId }[]> {
-    const table = tx.of(skillInstallations)
-    const gone = await tx
-      .delete(table)
-      .where(eq(table.owner, owner))
-      .returning({ id: table.id, skillId: table.skill_id })
-    return gone
-  },
+  removeAll: (tx: Tx, owner: OwnerScope) => installations.take(tx, { owner }),
 
   /** Changes the install count. False when the skill no longer exists. */
   async countInstalls(tx: Tx, id: SkillId, by: 1 | -1): Promise<boolean> {
-    const table = tx.of(skills)
-    const counted = tx.update(table).set({ install_count: sql`${table.install_count} + ${by}` })
-    return (await counted.where(eq(table.id, id)).returning({ id: table.id })).length === 1
+    const install_count = sql`${tx.of(skills).install_count} + ${by}`
+    return (await skillRows.update(tx, { id }, { install_count })) === 1
   },
 
-  async ratingOf(db: Reader, skillId: SkillId, userId: UserId): Promise<SkillReviewRow | undefined> {
-    const table = db.of(skillReviews)
-    const own = and(eq(table.skill_id, skillId), eq(table.user_id, userId))
-    return (await db.select().from(table).where(own).limit(1))[0]
-  },
+  ratingOf: (db: Reader, skill_id: SkillId, user_id: UserId) => reviews.first(db, { skill_id, user_id }),
 
-  async insertRating(tx: Tx, row: SkillReviewRow): Promise<void> {
-    await tx.insert(tx.of(skillReviews)).values(row)
-  },
+  insertRating: reviews.insert,
 
-  async replaceRating(tx: Tx, row: SkillReviewRow): Promise<void> {
-    const table = tx.of(skillReviews)
-    const { rating, body, created_at } = row
-    await tx.update(table).set({ rating, body, created_at }).where(eq(table.id, row.id))
-  },
+  replaceRating: (tx: Tx, { id, rating, body, created_at }: SkillReviewRow) =>
+    reviews.update(tx, { id }, { rating, body, created_at }),
 
   /** Adds a change of `stars` and `people` to the skill's rating totals, which lists sort by. */
   async addRating(tx: Tx, id: SkillId, stars: number, people: number): Promise<void> {
     const table = tx.of(skills)
-    await tx
-      .update(table)
-      .set({
-        rating_sum: sql`${table.rating_sum} + ${stars}`,
-        rating_count: sql`${table.rating_count} + ${people}`,
-        rating: sql`((${table.rating_sum} + ${stars}) * 100) / (${table.rating_count} + ${people})`,
-      })
-      .where(eq(table.id, id))
+    const [rating_sum, rating_count] = [sql`${table.rating_sum} + ${stars}`, sql`${table.rating_count} + ${people}`]
+    const rating = sql`((${rating_sum}) * 100) / (${rating_count})`
+    await skillRows.update(tx, { id }, { rating_sum, rating_count, rating })
   },
 
   ratings: (db: Reader, skillId: SkillId, wanted: PageRequest): Promise<Page<SkillReviewRow>> =>
@@ -161,7 +122,5 @@ export const trialRepository = {
     return claimed.length > 0
   },
 
-  async forget(tx: Tx, owner: OwnerScope): Promise<void> {
-    await tx.delete(tx.of(skillTrials)).where(eq(tx.of(skillTrials).owner, owner))
-  },
+  forget: (tx: Tx, owner: OwnerScope) => rowsOf(skillTrials).remove(tx, { owner }),
 }

@@ -1,24 +1,10 @@
-import {
-  and,
-  asc,
-  desc,
-  eq,
-  exists,
-  gt,
-  inArray,
-  isNull,
-  lt,
-  ne,
-  or,
-  type SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm'
+import { and, asc, desc, eq, exists, gt, isNull, lt, ne, or, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import type { UserId } from '../kernel/ids'
 import { listBy, type PageRequest, pagesBy } from '../kernel/keyset'
 import { decodeCursor, type Page, toPage } from '../kernel/page'
-import { counted, query, type Reader, type Tx } from '../kernel/store'
+import { rowsOf } from '../kernel/rows'
+import type { Reader, Tx } from '../kernel/store'
 import type { ReviewStatus, SkillId, SubmissionId, VersionId } from './schema'
 import type { SubmissionStatus, Tier } from './schema-skill'
 import {
@@ -53,6 +39,10 @@ export type Counted = {
   oldest: number
 }
 
+const submissions = rowsOf(skillSubmissions)
+const skillRows = rowsOf(skills)
+const versions = rowsOf(skillVersions)
+
 /** Hides submissions of deleted skills: their rows are kept only for the author's rate limit. */
 function hasSkill(db: Reader): SQL {
   const skill = db.of(skills)
@@ -68,51 +58,24 @@ const newestFirst = pagesBy(skillSubmissions, 'created_at')
 
 /** Rows of submissions. Tenants query by owner. Reviewers and operators see all. */
 export const submissionRepository = {
-  async insert(tx: Tx, row: SubmissionRow): Promise<void> {
-    await tx.insert(tx.of(skillSubmissions)).values(row)
-  },
+  insert: submissions.insert,
 
-  async find(db: Reader, id: SubmissionId): Promise<SubmissionRow | undefined> {
-    const table = db.of(skillSubmissions)
-    const there = and(eq(table.id, id), hasSkill(db))
-    return (await db.select().from(table).where(there).limit(1))[0]
-  },
+  find: (db: Reader, id: SubmissionId) => submissions.first(db, { id }, () => hasSkill(db)),
 
-  async findOwn(db: Reader, owner: OwnerScope, id: SubmissionId): Promise<SubmissionRow | undefined> {
-    const table = db.of(skillSubmissions)
-    const ownerFilter = and(eq(table.id, id), eq(table.owner, owner), hasSkill(db))
-    return (await db.select().from(table).where(ownerFilter).limit(1))[0]
-  },
+  findOwn: (db: Reader, owner: OwnerScope, id: SubmissionId) =>
+    submissions.first(db, { id, owner }, () => hasSkill(db)),
 
   /** Changes a submission only from state `from`, so no transition happens twice. Returns undefined in other states. */
-  async move(
-    tx: Tx,
-    id: SubmissionId,
-    from: SubmissionStatus,
-    change: Partial<SubmissionRow>,
-  ): Promise<SubmissionRow | undefined> {
-    const table = tx.of(skillSubmissions)
-    const there = and(eq(table.id, id), eq(table.status, from))
-    return (await tx.update(table).set(change).where(there).returning())[0]
-  },
+  move: (tx: Tx, id: SubmissionId, from: SubmissionStatus, change: Partial<SubmissionRow>) =>
+    submissions.change(tx, { id, status: from }, change),
 
-  async pendingOf(db: Reader, skillId: SkillId): Promise<SubmissionRow | undefined> {
-    const table = db.of(skillSubmissions)
-    const pending = and(eq(table.skill_id, skillId), eq(table.status, 'pending_review'))
-    return (await db.select().from(table).where(pending).limit(1))[0]
-  },
+  pendingOf: (db: Reader, skill_id: SkillId) => submissions.first(db, { skill_id, status: 'pending_review' }),
 
-  async ofVersion(db: Reader, skillId: SkillId, versionId: VersionId): Promise<SubmissionRow | undefined> {
-    const table = db.of(skillSubmissions)
-    const same = and(eq(table.skill_id, skillId), eq(table.version_id, versionId))
-    return (await db.select().from(table).where(same).limit(1))[0]
-  },
+  ofVersion: (db: Reader, skill_id: SkillId, version_id: VersionId) => submissions.first(db, { skill_id, version_id }),
 
   /** Whether any version of the skill was ever submitted. */
-  async any(db: Reader, skillId: SkillId): Promise<boolean> {
-    const table = db.of(skillSubmissions)
-    return (await db.select({ id: table.id }).from(table).where(eq(table.skill_id, skillId)).limit(1)).length > 0
-  },
+  any: async (db: Reader, skill_id: SkillId): Promise<boolean> =>
+    (await submissions.first(db, { skill_id })) !== undefined,
 
   /** The version numbers of all submissions. A new version must be higher. Drafts are not counted. */
   async versionNumbers(db: Reader, skillId: SkillId): Promise<string[]> {
@@ -122,11 +85,12 @@ export const submissionRepository = {
   },
 
   /** Clears the submissions of a deleted skill. The rows remain for the author's rate limit (docs/api.md 8.2). */
-  async leaveBehind(tx: Tx, skillId: SkillId): Promise<void> {
-    const table = tx.of(skillSubmissions)
-    const left = { status: 'withdrawn' as const, reason: null, checks: {}, evidence: [], claimed_by: null }
-    await tx.update(table).set(left).where(eq(table.skill_id, skillId))
-  },
+  leaveBehind: (tx: Tx, skill_id: SkillId) =>
+    submissions.update(
+      tx,
+      { skill_id },
+      { status: 'withdrawn', reason: null, checks: {}, evidence: [], claimed_by: null },
+    ),
 
   /** Times of an author's submissions since `since` (epoch ms), oldest first, at most `max`. */
   async momentsSince(db: Reader, userId: UserId, since: number, max: number): Promise<number[]> {
@@ -174,29 +138,6 @@ export const submissionRepository = {
   },
 }
 
-const byId = query<{ id: SkillId }>()((db, p) => {
-  const table = db.of(skills)
-  return db.select().from(table).where(eq(table.id, p.id)).limit(1)
-})
-
-const bySlug = query<{ slug: string }>()((db, p) => {
-  const table = db.of(skills)
-  return db.select().from(table).where(eq(table.slug, p.slug)).limit(1)
-})
-
-const versionById = query<{ id: VersionId }>()((db, p) => {
-  const table = db.of(skillVersions)
-  return db.select().from(table).where(eq(table.id, p.id)).limit(1)
-})
-
-const lockSkill = counted<{ id: SkillId }>()((tx, p) => {
-  const table = tx.of(skills)
-  return tx
-    .update(table)
-    .set({ id: p.id as never })
-    .where(eq(table.id, p.id))
-})
-
 export type SkillNarrowing = {
   status?: ReviewStatus | undefined
   category?: string | undefined
@@ -208,51 +149,29 @@ const ofOwners = (status: SQLWrapper): SQL => sql`${status} || ''`
 
 /** Rows of skills and versions. Callers must check visibility with `rules.maySee`. */
 export const skillRepository = {
-  find: async (db: Reader, id: SkillId): Promise<SkillRow | undefined> => (await byId(db, { id }))[0],
-  bySlug: async (db: Reader, slug: string): Promise<SkillRow | undefined> => (await bySlug(db, { slug }))[0],
-  version: async (db: Reader, id: VersionId): Promise<VersionRow | undefined> => (await versionById(db, { id }))[0],
+  find: (db: Reader, id: SkillId) => skillRows.first(db, { id }),
+  bySlug: (db: Reader, slug: string) => skillRows.first(db, { slug }),
+  version: (db: Reader, id: VersionId) => versions.first(db, { id }),
 
-  /** Locks the skill's row until the transaction ends. Returns 0 when it does not exist. */
-  lock: (tx: Tx, id: SkillId): Promise<number> => lockSkill(tx, { id }),
+  /** Locks the skill's row until the transaction ends. Undefined when it does not exist. */
+  lock: (tx: Tx, id: SkillId) => skillRows.lock(tx, { id }),
 
-  async insert(tx: Tx, row: Omit<SkillRow, 'seq'>): Promise<void> {
-    await tx.insert(tx.of(skills)).values(row as SkillRow)
-  },
+  insert: skillRows.insert,
 
-  async update(tx: Tx, id: SkillId, change: Partial<SkillRow>): Promise<SkillRow> {
-    const table = tx.of(skills)
-    const [row] = await tx.update(table).set(change).where(eq(table.id, id)).returning()
-    return row!
-  },
+  update: async (tx: Tx, id: SkillId, change: Partial<SkillRow>): Promise<SkillRow> =>
+    (await skillRows.change(tx, { id }, change))!,
 
-  async insertVersion(tx: Tx, row: VersionRow): Promise<void> {
-    await tx.insert(tx.of(skillVersions)).values(row)
-  },
+  insertVersion: versions.insert,
 
-  async updateVersion(tx: Tx, id: VersionId, change: Partial<VersionRow>): Promise<void> {
-    const table = tx.of(skillVersions)
-    await tx.update(table).set(change).where(eq(table.id, id))
-  },
+  updateVersion: (tx: Tx, id: VersionId, change: Partial<VersionRow>) => versions.update(tx, { id }, change),
 
   /** Marks the active version as superseded. */
-  async supersede(tx: Tx, skillId: SkillId): Promise<void> {
-    const table = tx.of(skillVersions)
-    const active = and(eq(table.skill_id, skillId), eq(table.status, 'active'))
-    await tx.update(table).set({ status: 'superseded' }).where(active)
-  },
+  supersede: (tx: Tx, skill_id: SkillId) =>
+    versions.update(tx, { skill_id, status: 'active' }, { status: 'superseded' }),
 
-  /** The newest 100 versions, newest first. */
-  async versions(db: Reader, skillId: SkillId): Promise<VersionRow[]> {
-    const table = db.of(skillVersions)
-    const rows = db.select().from(table).where(eq(table.skill_id, skillId))
-    return rows.orderBy(desc(table.created_at), desc(table.id)).limit(100)
-  },
-
-  async newestVersion(db: Reader, skillId: SkillId): Promise<VersionRow | undefined> {
-    const table = db.of(skillVersions)
-    const rows = db.select().from(table).where(eq(table.skill_id, skillId))
-    return (await rows.orderBy(desc(table.created_at), desc(table.id)).limit(1))[0]
-  },
+  /** The newest versions, 100 at most, newest first. */
+  versions: (db: Reader, skill_id: SkillId, limit = 100): Promise<VersionRow[]> =>
+    versions.all(db, { skill_id }, { order: (t) => [desc(t.created_at), desc(t.id)], limit }),
 
   /** Number of an owner's drafts, counted up to `max`. */
   async draftsOf(db: Reader, owner: OwnerScope, max: number): Promise<number> {
@@ -296,24 +215,15 @@ export const skillRepository = {
 
   /** Deletes the skill with its installations, ratings and versions. Returns the owners who had it installed. */
   async remove(tx: Tx, id: SkillId): Promise<OwnerScope[]> {
-    const installs = tx.of(skillInstallations)
-    const gone = await tx.delete(installs).where(eq(installs.skill_id, id)).returning({ owner: installs.owner })
-    for (const table of [skillReviews, skillVersions] as const) {
-      const one = tx.of(table as typeof skillReviews)
-      await tx.delete(one).where(eq(one.skill_id, id))
-    }
+    const gone = await rowsOf(skillInstallations).take(tx, { skill_id: id })
+    await rowsOf(skillReviews).remove(tx, { skill_id: id })
+    await versions.remove(tx, { skill_id: id })
     await submissionRepository.leaveBehind(tx, id)
-    await tx.delete(tx.of(skills)).where(eq(tx.of(skills).id, id))
+    await skillRows.remove(tx, { id })
     return gone.map(({ owner }) => owner)
   },
 
   /** The versions with these ids, in no particular order. */
-  async withVersions(db: Reader, versionIds: readonly VersionId[]): Promise<VersionRow[]> {
-    if (!versionIds.length) return []
-    const table = db.of(skillVersions)
-    return db
-      .select()
-      .from(table)
-      .where(inArray(table.id, [...versionIds]))
-  },
+  withVersions: async (db: Reader, versionIds: readonly VersionId[]): Promise<VersionRow[]> =>
+    versionIds.length ? versions.all(db, { id: versionIds }) : [],
 }

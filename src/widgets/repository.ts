@@ -2,8 +2,9 @@ import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lte, ne
 import type { Caller } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
-import { type PageRequest, pagesAmong, pagesBy } from '../kernel/keyset'
+import { contains, type PageRequest, pagesAmong, pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
+import { rowsOf } from '../kernel/rows'
 import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import { clean, storable } from '../kernel/text'
 import type { WidgetId } from './schema'
@@ -69,21 +70,17 @@ const ID_CHARS = 16
 /** Maximum number of notes per chat. */
 export const MAX_NOTES = 200
 
+const notes = rowsOf(widgetNotes)
+const messages = rowsOf(widgetMessages)
+const sessions = rowsOf(widgetSessions)
+const widgetRows = rowsOf(widgets)
+
 /** Rows of notes that people write about a chat for each other. The visitor's routes never read them. */
 export const noteRepository = {
-  async list(db: Reader, session: WidgetSessionId): Promise<NoteRow[]> {
-    const t = db.of(widgetNotes)
-    return db.select().from(t).where(eq(t.session_id, session)).orderBy(asc(t.created_at), asc(t.id)).limit(MAX_NOTES)
-  },
+  list: (db: Reader, session_id: WidgetSessionId): Promise<NoteRow[]> =>
+    notes.all(db, { session_id }, { order: (t) => [asc(t.created_at), asc(t.id)], limit: MAX_NOTES }),
 
-  async insert(tx: Tx, row: NoteRow): Promise<void> {
-    await tx.insert(tx.of(widgetNotes)).values(row)
-  },
-
-  async removeOf(tx: Tx, config: WidgetId): Promise<void> {
-    const t = tx.of(widgetNotes)
-    await tx.delete(t).where(eq(t.config_id, config))
-  },
+  insert: notes.insert,
 }
 
 export const presentNote = ({ id, author_id, author_name, content, created_at }: NoteRow): WidgetNote => ({
@@ -96,18 +93,6 @@ export const presentNote = ({ id, author_id, author_name, content, created_at }:
 const lastFirst = pagesBy(widgetSessions, 'last_message_at')
 const lastFirstOfSome = pagesAmong(widgetSessions, 'last_message_at', lastFirst)
 
-const widgetById = query<{ id: string }>()((db, p) => {
-  const t = db.of(widgets)
-  return db.select().from(t).where(eq(t.id, p.id)).limit(1)
-})
-const sessionById = query<{ id: string; config: string }>()((db, p) => {
-  const t = db.of(widgetSessions)
-  return db
-    .select()
-    .from(t)
-    .where(and(eq(t.id, p.id), eq(t.config_id, p.config)))
-    .limit(1)
-})
 const messagesAfter = query<{ session: string; after: number }>()((db, p) => {
   const t = db.of(widgetMessages)
   return db
@@ -141,44 +126,21 @@ type Listing = PageRequest & { status?: SessionRow['status'] | undefined; takeov
 /** Rows of visitors' chats. Each query names a widget whose owner or origin was checked, or one of its chats. */
 export const sessionRepository = {
   /** A widget of any owner by its public id, for its visitors. */
-  widget: async (db: Reader, id: WidgetId): Promise<WidgetRow | undefined> => (await widgetById(db, { id }))[0],
+  widget: (db: Reader, id: WidgetId): Promise<WidgetRow | undefined> => widgetRows.first(db, { id }),
 
-  async changeWidget(tx: Tx, id: WidgetId, columns: Partial<WidgetRow>): Promise<void> {
-    const t = tx.of(widgets)
-    await tx.update(t).set(columns).where(eq(t.id, id))
-  },
+  changeWidget: (tx: Tx, id: WidgetId, columns: Partial<WidgetRow>) => widgetRows.update(tx, { id }, columns),
 
-  find: async (db: Reader, config: WidgetId, id: WidgetSessionId): Promise<SessionRow | undefined> =>
-    (await sessionById(db, { id, config }))[0],
+  find: (db: Reader, config_id: WidgetId, id: WidgetSessionId) => sessions.first(db, { id, config_id }),
 
-  async byIds(db: Reader, ids: readonly WidgetSessionId[]): Promise<SessionRow[]> {
-    const t = db.of(widgetSessions)
-    return db
-      .select()
-      .from(t)
-      .where(inArray(t.id, [...ids]))
-  },
+  byIds: (db: Reader, id: readonly WidgetSessionId[]): Promise<SessionRow[]> => sessions.all(db, { id }),
 
   /** Locks a chat until the transaction has committed. */
-  async lock(tx: Tx, id: WidgetSessionId): Promise<SessionRow | undefined> {
-    const t = tx.of(widgetSessions)
-    return (
-      await tx
-        .update(t)
-        .set({ status: sql`${t.status}` })
-        .where(eq(t.id, id))
-        .returning()
-    )[0]
-  },
+  lock: (tx: Tx, id: WidgetSessionId) => sessions.lock(tx, { id }),
 
-  async insert(tx: Tx, row: SessionRow): Promise<void> {
-    await tx.insert(tx.of(widgetSessions)).values(row)
-  },
+  insert: sessions.insert,
 
-  async change(tx: Tx, id: WidgetSessionId, columns: Partial<SessionRow>): Promise<SessionRow> {
-    const t = tx.of(widgetSessions)
-    return (await tx.update(t).set(columns).where(eq(t.id, id)).returning())[0]!
-  },
+  change: async (tx: Tx, id: WidgetSessionId, columns: Partial<SessionRow>): Promise<SessionRow> =>
+    (await sessions.change(tx, { id }, columns))!,
 
   /** Marks the visitors of these chats as left, if a person has or was asked to join the chat. */
   async left(tx: Tx, ids: readonly WidgetSessionId[], now: number): Promise<Pick<SessionRow, 'id' | 'config_id'>[]> {
@@ -209,25 +171,17 @@ export const sessionRepository = {
   countReply: async (tx: Tx, id: WidgetSessionId, now: number): Promise<SessionRow | undefined> =>
     (await countReply(tx, { id, now }))[0],
 
-  async changeMessage(tx: Tx, id: MessageRow['id'], columns: Partial<MessageRow>): Promise<void> {
-    const t = tx.of(widgetMessages)
-    await tx.update(t).set(columns).where(eq(t.id, id))
-  },
+  changeMessage: (tx: Tx, id: MessageRow['id'], columns: Partial<MessageRow>) => messages.update(tx, { id }, columns),
 
   messages: (db: Reader, session: WidgetSessionId, after = 0): Promise<MessageRow[]> =>
     messagesAfter(db, { session, after }),
 
-  async message(db: Reader, session: WidgetSessionId, id: string): Promise<MessageRow | undefined> {
-    const t = db.of(widgetMessages)
-    const found = db.select().from(t)
-    return (await found.where(and(eq(t.session_id, session), eq(t.id, id as MessageRow['id']))).limit(1))[0]
-  },
+  message: (db: Reader, session_id: WidgetSessionId, id: string): Promise<MessageRow | undefined> =>
+    messages.first(db, { session_id, id: id as MessageRow['id'] }),
 
-  /** The last `max` messages, newest first. */
-  async last(db: Reader, session: WidgetSessionId, max: number): Promise<MessageRow[]> {
-    const t = db.of(widgetMessages)
-    return db.select().from(t).where(eq(t.session_id, session)).orderBy(desc(t.seq)).limit(max)
-  },
+  /** The last `limit` messages, newest first. */
+  last: (db: Reader, session_id: WidgetSessionId, limit: number): Promise<MessageRow[]> =>
+    messages.all(db, { session_id }, { order: (t) => [desc(t.seq)], limit }),
 
   /** Number of messages from an address to a widget since a given time, and the time of the first. */
   async sentSince(db: Reader, config: WidgetId, ip: string, since: number): Promise<{ sent: number; first: number }> {
@@ -237,10 +191,8 @@ export const sessionRepository = {
     return { sent: Number(row?.sent ?? 0), first: Number(row?.first ?? 0) }
   },
 
-  async begunSince(db: Reader, config: WidgetId, ip: string, since: number): Promise<number> {
-    const t = db.of(widgetSessions)
-    return db.$count(t, and(eq(t.config_id, config), eq(t.ip_hash, ip), gt(t.created_at, since)))
-  },
+  begunSince: (db: Reader, config_id: WidgetId, ip_hash: string, since: number) =>
+    sessions.count(db, { config_id, ip_hash }, (t) => gt(t.created_at, since)),
 
   /** Chats, last activity first. A null widget selects all widgets, for operators. */
   list(
@@ -276,21 +228,9 @@ export const sessionRepository = {
   /** The chats with a message that contains these words. */
   async withWords(db: Reader, chats: readonly SessionRow[], words: string): Promise<Set<WidgetSessionId>> {
     const t = db.of(widgetMessages)
-    if (!chats.length) return new Set()
-    const pattern = `%${words.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`
-    const found = await db
-      .selectDistinct({ id: t.session_id })
-      .from(t)
-      .where(
-        and(
-          inArray(
-            t.session_id,
-            chats.map(({ id }) => id),
-          ),
-          sql`lower(${t.content}) like ${pattern} escape '\\'`,
-        ),
-      )
-    return new Set(found.map(({ id }) => id))
+    const ids = chats.map(({ id }) => id)
+    const found = db.selectDistinct({ id: t.session_id }).from(t)
+    return new Set((await found.where(and(inArray(t.session_id, ids), contains(t.content, words)))).map(({ id }) => id))
   },
 
   /** Chats that changed since a given time, for listeners that may have missed a notice. */
@@ -300,20 +240,13 @@ export const sessionRepository = {
   },
 
   /** Open chats that have expired. */
-  async expired(db: Reader, now: number, max: number): Promise<SessionRow[]> {
-    const t = db.of(widgetSessions)
-    return db
-      .select()
-      .from(t)
-      .where(and(eq(t.status, 'open'), lte(t.expires_at, now)))
-      .limit(max)
-  },
+  expired: (db: Reader, now: number, limit: number): Promise<SessionRow[]> =>
+    sessions.all(db, { status: 'open' }, { also: (t) => lte(t.expires_at, now), limit }),
 
-  async removeOf(tx: Tx, config: WidgetId): Promise<WidgetSessionId[]> {
-    const [s, m] = [tx.of(widgetSessions), tx.of(widgetMessages)]
-    await tx.delete(m).where(eq(m.config_id, config))
-    await noteRepository.removeOf(tx, config)
-    return (await tx.delete(s).where(eq(s.config_id, config)).returning({ id: s.id })).map(({ id }) => id)
+  async removeOf(tx: Tx, config_id: WidgetId): Promise<WidgetSessionId[]> {
+    await messages.remove(tx, { config_id })
+    await notes.remove(tx, { config_id })
+    return (await sessions.take(tx, { config_id })).map(({ id }) => id)
   },
 }
 

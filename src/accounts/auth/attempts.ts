@@ -2,17 +2,17 @@ import { and, desc, eq, gt, inArray, lt, notInArray, sql } from 'drizzle-orm'
 import ipaddr from 'ipaddr.js'
 import type { Clock } from '../../kernel/clock'
 import { hmacHex } from '../../kernel/crypto'
+import { rowsOf } from '../../kernel/rows'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import { tooManyAttempts } from './errors'
 import { type SignInPlaceRow, signInFailures, signInPlaces } from './table'
 
+const failures = rowsOf(signInFailures)
+const places = rowsOf(signInPlaces)
+
 /** Failed sign-ins per subject (account, network or both), and the networks each account signed in from. */
 const attemptRepository = {
-  async times(db: Reader, subject: string): Promise<number[]> {
-    const table = db.of(signInFailures)
-    const found = db.select({ times: table.times }).from(table)
-    return (await found.where(eq(table.subject, subject)).limit(1))[0]?.times ?? []
-  },
+  times: async (db: Reader, subject: string): Promise<number[]> => (await failures.first(db, { subject }))?.times ?? [],
 
   /** Like `times`, and locks the row until the transaction commits. Creates the row if necessary. */
   async lock(tx: Tx, subject: string, last_at: number): Promise<number[]> {
@@ -24,16 +24,10 @@ const attemptRepository = {
     return (await locked.returning({ times: table.times }))[0]!.times
   },
 
-  async setTimes(tx: Tx, subject: string, times: number[]): Promise<void> {
-    const table = tx.of(signInFailures)
-    await tx.update(table).set({ times }).where(eq(table.subject, subject))
-  },
+  setTimes: (tx: Tx, subject: string, times: number[]) => failures.update(tx, { subject }, { times }),
 
-  async isKnown(db: Reader, account: string, network: string, since: number): Promise<boolean> {
-    const table = db.of(signInPlaces)
-    const sameAttempt = and(eq(table.account, account), eq(table.network, network), gt(table.last_at, since))
-    return (await db.select({ last_at: table.last_at }).from(table).where(sameAttempt).limit(1)).length === 1
-  },
+  isKnown: async (db: Reader, account: string, network: string, since: number): Promise<boolean> =>
+    (await places.count(db, { account, network }, (t) => gt(t.last_at, since))) > 0,
 
   async remember(tx: Tx, row: SignInPlaceRow): Promise<void> {
     const table = tx.of(signInPlaces)
@@ -59,8 +53,8 @@ const attemptRepository = {
   /** Removes up to `limit` rows of each table that were last used before the given times. Returns how many. */
   async removeOld(tx: Tx, before: { failures: number; places: number }, limit: number): Promise<number> {
     const [failure, place] = [tx.of(signInFailures), tx.of(signInPlaces)]
-    const failures = tx.select({ subject: failure.subject }).from(failure)
-    const oldFailures = failures.where(lt(failure.last_at, before.failures)).limit(limit)
+    const subjects = tx.select({ subject: failure.subject }).from(failure)
+    const oldFailures = subjects.where(lt(failure.last_at, before.failures)).limit(limit)
     const gone = await tx
       .delete(failure)
       .where(inArray(failure.subject, oldFailures))

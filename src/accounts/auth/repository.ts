@@ -1,12 +1,11 @@
 import { and, asc, desc, eq, gt, inArray, lt, lte, ne, sql } from 'drizzle-orm'
 import type { SessionId, UserId } from '../../kernel/ids'
-import { command, databaseNow, query, type Reader, type Tx } from '../../kernel/store'
+import { rowsOf } from '../../kernel/rows'
+import { command, databaseNow, type Reader, type Tx } from '../../kernel/store'
 import { type SessionRow, type SignInLinkRow, sessions, signInLinks } from './table'
 
-const byToken = query<{ token_hash: string }>()((db, p) => {
-  const table = db.of(sessions)
-  return db.select().from(table).where(eq(table.token_hash, p.token_hash)).limit(1)
-})
+const rows = rowsOf(sessions)
+const links = rowsOf(signInLinks)
 
 const slide = command<{ id: SessionId; usedAt: number; expires: number }>()((tx, p) => {
   const table = tx.of(sessions)
@@ -18,19 +17,13 @@ const slide = command<{ id: SessionId; usedAt: number; expires: number }>()((tx,
 
 /** Rows of dashboard sessions, found by token hash, by user, or by the id of an authenticated session. */
 export const sessionRepository = {
-  byToken: async (db: Reader, token_hash: string): Promise<SessionRow | undefined> =>
-    (await byToken(db, { token_hash }))[0],
-
-  async insert(tx: Tx, row: SessionRow): Promise<void> {
-    await tx.insert(tx.of(sessions)).values(row)
-  },
+  byToken: (db: Reader, token_hash: string) => rows.first(db, { token_hash }),
+  byId: (db: Reader, id: SessionId) => rows.first(db, { id }),
+  insert: rows.insert,
 
   /** A user's sessions that have not expired, last used first. */
-  async openOf(db: Reader, userId: UserId, now: number): Promise<SessionRow[]> {
-    const table = db.of(sessions)
-    const open = and(eq(table.user_id, userId), gt(table.expires_at, now))
-    return db.select().from(table).where(open).orderBy(desc(table.last_seen_at), asc(table.id))
-  },
+  openOf: (db: Reader, user_id: UserId, now: number): Promise<SessionRow[]> =>
+    rows.all(db, { user_id }, { also: (t) => gt(t.expires_at, now), order: (t) => [desc(t.last_seen_at), asc(t.id)] }),
 
   /** The sessions among `ids` that still exist and have not expired at `at`. */
   async openAmong(db: Reader, ids: readonly SessionId[], at: number): Promise<Set<SessionId>> {
@@ -40,27 +33,14 @@ export const sessionRepository = {
   },
 
   /** Returns the token hash of the removed session, or null when the session was already gone. */
-  async remove(tx: Tx, id: SessionId): Promise<string | null> {
-    const table = tx.of(sessions)
-    const [gone] = await tx.delete(table).where(eq(table.id, id)).returning({ token_hash: table.token_hash })
-    return gone?.token_hash ?? null
-  },
+  remove: async (tx: Tx, id: SessionId): Promise<string | null> => (await rows.take(tx, { id }))[0]?.token_hash ?? null,
 
-  async prove(tx: Tx, id: SessionId, proved_at: number): Promise<void> {
-    const table = tx.of(sessions)
-    await tx.update(table).set({ proved_at }).where(eq(table.id, id))
-  },
-
-  byId: async (db: Reader, id: SessionId): Promise<SessionRow | undefined> => {
-    const table = db.of(sessions)
-    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0]
-  },
+  prove: (tx: Tx, id: SessionId, proved_at: number) => rows.update(tx, { id }, { proved_at }),
 
   /** Removes all sessions of a user except `but`. Returns their token hashes. */
-  async removeAllOf(tx: Tx, userId: UserId, but: SessionId | null): Promise<string[]> {
-    const table = tx.of(sessions)
-    const others = and(eq(table.user_id, userId), but === null ? undefined : ne(table.id, but))
-    return (await tx.delete(table).where(others).returning({ hash: table.token_hash })).map(({ hash }) => hash)
+  async removeAllOf(tx: Tx, user_id: UserId, but: SessionId | null): Promise<string[]> {
+    const gone = await rows.take(tx, { user_id }, (t) => (but === null ? undefined : ne(t.id, but)))
+    return gone.map(({ token_hash }) => token_hash)
   },
 
   async slide(tx: Tx, uses: readonly [SessionId, number][], lifetimeMs: number): Promise<void> {
@@ -90,31 +70,14 @@ export const signInLinkRepository = {
   },
 
   /** Finds a link that has not expired. */
-  async find(db: Reader, token_hash: string, now: number): Promise<SignInLinkRow | undefined> {
-    const t = db.of(signInLinks)
-    return (
-      await db
-        .select()
-        .from(t)
-        .where(works(db, token_hash, now))
-        .limit(1)
-    )[0]
-  },
+  find: (db: Reader, token_hash: string, now: number) =>
+    links.first(db, { token_hash }, (t) => gt(t.expires_at, databaseNow(db, now))),
 
   /** Uses a link up. Of several concurrent callers, one gets the row and the others undefined. */
-  async take(tx: Tx, token_hash: string, now: number): Promise<SignInLinkRow | undefined> {
-    return (
-      await tx
-        .delete(tx.of(signInLinks))
-        .where(works(tx, token_hash, now))
-        .returning()
-    )[0]
-  },
+  take: async (tx: Tx, token_hash: string, now: number): Promise<SignInLinkRow | undefined> =>
+    (await links.take(tx, { token_hash }, (t) => gt(t.expires_at, databaseNow(tx, now))))[0],
 
-  async removeAllOf(tx: Tx, userId: UserId): Promise<void> {
-    const t = tx.of(signInLinks)
-    await tx.delete(t).where(eq(t.user_id, userId))
-  },
+  removeAllOf: (tx: Tx, user_id: UserId) => links.remove(tx, { user_id }),
 
   /** Removes up to `limit` expired links. Returns how many. */
   async removeOld(tx: Tx, now: number, limit: number): Promise<number> {
@@ -126,9 +89,4 @@ export const signInLinkRepository = {
       .limit(limit)
     return (await tx.delete(t).where(inArray(t.token_hash, old)).returning({ hash: t.token_hash })).length
   },
-}
-
-const works = (db: Reader, token_hash: string, now: number) => {
-  const t = db.of(signInLinks)
-  return and(eq(t.token_hash, token_hash), gt(t.expires_at, databaseNow(db, now)))
 }

@@ -51,12 +51,10 @@ async function findOwnKey(deps: KeyDeps, reader: Reader, { caller }: Call, id: s
 
 /** The columns attached to a key. Null when the key does not exist. */
 async function of(_deps: KeyDeps, reader: Reader, id: KeyId): Promise<KeyBound | null> {
-  const { routing_preference_id, routing_rules, routing_floors, guardrail_policy_id } = reader.of(apiKeys)
-  const found = await reader
-    .select({ routing_preference_id, routing_rules, routing_floors, guardrail_policy_id })
-    .from(reader.of(apiKeys))
-    .where(eq(reader.of(apiKeys).id, id))
-  return found[0] ?? null
+  const row = await rows.find(reader, 'everyone', id)
+  if (!row) return null
+  const { routing_preference_id, routing_rules, routing_floors, guardrail_policy_id } = row
+  return { routing_preference_id, routing_rules, routing_floors, guardrail_policy_id }
 }
 
 /** Number of working keys that hold each of these ids. Ids that no key holds are omitted. */

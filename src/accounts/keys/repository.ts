@@ -2,6 +2,7 @@ import { and, eq, gt, inArray, isNull, lt, or, type SQL, sql } from 'drizzle-orm
 import type { KeyId, OrgId, UserId } from '../../kernel/ids'
 import { type PageRequest, pagesAmong, pagesBy } from '../../kernel/keyset'
 import type { Page } from '../../kernel/page'
+import { rowsOf } from '../../kernel/rows'
 import { command, query, type Reader, type Tx } from '../../kernel/store'
 import type { BrandSoul } from './schema'
 import { apiKeys, type KeyRow, keySecrets } from './table'
@@ -29,6 +30,9 @@ const keyByHash = query<{ hash: string }>()((db, p) => {
     .innerJoin(key, eq(key.id, secret.key_id))
     .where(eq(secret.hash, p.hash))
 })
+
+const keyRows = rowsOf(apiKeys)
+const secrets = rowsOf(keySecrets)
 
 const brandSoulOf = query<{ id: KeyId }>()((db, p) => {
   const table = db.of(apiKeys)
@@ -72,31 +76,22 @@ export const keyRepository = {
   },
 
   async insert(tx: Tx, row: KeyRow, hash: string): Promise<void> {
-    await tx.insert(tx.of(apiKeys)).values(row)
-    await tx.insert(tx.of(keySecrets)).values({ hash, key_id: row.id, ends_at: null })
+    await keyRows.insert(tx, row)
+    await secrets.insert(tx, { hash, key_id: row.id, ends_at: null })
   },
 
   /** Adds the current secret of a key. Makes all earlier ones expire at `until` at the latest. */
   async replaceSecret(tx: Tx, key_id: KeyId, hash: string, { now, until }: { now: number; until: number }) {
-    const table = tx.of(keySecrets)
-    await tx.delete(table).where(and(eq(table.key_id, key_id), lt(table.ends_at, now)))
-    const later = or(isNull(table.ends_at), gt(table.ends_at, until))
-    await tx
-      .update(table)
-      .set({ ends_at: until })
-      .where(and(eq(table.key_id, key_id), later))
-    await tx.insert(table).values({ hash, key_id, ends_at: null })
+    await secrets.remove(tx, { key_id }, (t) => lt(t.ends_at, now))
+    await secrets.update(tx, { key_id }, { ends_at: until }, (t) => or(isNull(t.ends_at), gt(t.ends_at, until)))
+    await secrets.insert(tx, { hash, key_id, ends_at: null })
   },
 
-  async hashesOf(db: Reader, key_id: KeyId): Promise<string[]> {
-    const table = db.of(keySecrets)
-    const found = await db.select({ hash: table.hash }).from(table).where(eq(table.key_id, key_id))
-    return found.map(({ hash }) => hash)
-  },
+  hashesOf: async (db: Reader, key_id: KeyId): Promise<string[]> =>
+    (await secrets.all(db, { key_id })).map(({ hash }) => hash),
 
   async find(db: Reader, scope: KeyScope, id: KeyId): Promise<KeyRow | undefined> {
-    const table = db.of(apiKeys)
-    const [row] = await db.select().from(table).where(eq(table.id, id))
+    const row = await keyRows.first(db, { id })
     if (!row || scope === 'everyone') return row
     // Checked here, because a query condition would grow with the user's organizations.
     return (row.org_id ? scope.orgIds.includes(row.org_id) : row.user_id === scope.userId) ? row : undefined
@@ -110,42 +105,23 @@ export const keyRepository = {
     return newestOfSome(db, wanted, [...personal, ...scope.orgIds.map((id) => eq(table.org_id, id))])
   },
 
-  async update(tx: Tx, id: KeyId, change: Partial<KeyRow>): Promise<KeyRow> {
-    const table = tx.of(apiKeys)
-    const [row] = await tx.update(table).set(change).where(eq(table.id, id)).returning()
-    return row!
-  },
+  update: async (tx: Tx, id: KeyId, change: Partial<KeyRow>): Promise<KeyRow> =>
+    (await keyRows.change(tx, { id }, change))!,
 
   /** Locks a key until the transaction commits. Returns its current row. Keys are never deleted. */
-  async lock(tx: Tx, id: KeyId): Promise<KeyRow> {
-    const table = tx.of(apiKeys)
-    const locked = tx.update(table).set({ name: sql`${table.name}` })
-    return (await locked.where(eq(table.id, id)).returning())[0]!
-  },
+  lock: async (tx: Tx, id: KeyId): Promise<KeyRow> => (await keyRows.lock(tx, { id }))!,
 
   /** Returns the revoked row, or undefined when the key was already revoked. */
-  async revoke(tx: Tx, id: KeyId, revoked_at: number): Promise<KeyRow | undefined> {
-    const table = tx.of(apiKeys)
-    const live = and(eq(table.id, id), isNull(table.revoked_at))
-    return (await tx.update(table).set({ revoked_at }).where(live).returning())[0]
-  },
+  revoke: (tx: Tx, id: KeyId, revoked_at: number) => keyRows.change(tx, { id, revoked_at: null }, { revoked_at }),
 
   /** Number of an owner's unrevoked keys. Expired ones count, because a later expiry makes them work again. */
-  async unrevoked(db: Reader, { userId, orgId }: { userId: UserId; orgId: OrgId | null }): Promise<number> {
-    const table = db.of(apiKeys)
-    const owned = orgId ? eq(table.org_id, orgId) : and(eq(table.user_id, userId), isNull(table.org_id))
-    return db.$count(table, and(owned, isNull(table.revoked_at)))
-  },
+  unrevoked: (db: Reader, { userId, orgId }: { userId: UserId; orgId: OrgId | null }) =>
+    keyRows.count(db, { ...(orgId ? { org_id: orgId } : { user_id: userId, org_id: null }), revoked_at: null }),
 
   /** One key, or every personal key of a user, if neither revoked nor expired at `at`. */
-  async inForce(db: Reader, subject: { keyId: KeyId } | { userId: UserId }, at: number): Promise<KeyRow[]> {
-    const table = db.of(apiKeys)
-    const ownerFilter =
-      'keyId' in subject ? eq(table.id, subject.keyId) : and(eq(table.user_id, subject.userId), isNull(table.org_id))
-    return db
-      .select()
-      .from(table)
-      .where(and(ownerFilter, inForce(table, at)))
+  inForce(db: Reader, subject: { keyId: KeyId } | { userId: UserId }, at: number): Promise<KeyRow[]> {
+    const chosen = 'keyId' in subject ? { id: subject.keyId } : { user_id: subject.userId, org_id: null }
+    return keyRows.all(db, chosen, { also: (t) => inForce(t, at) })
   },
 
   /** SQL condition: neither revoked nor expired at the given time. */

@@ -3,7 +3,8 @@ import { hasIdPrefix } from '../../kernel/id-prefix'
 import type { OrgId, UserId } from '../../kernel/ids'
 import { type PageRequest, pagesBy, sliceBy } from '../../kernel/keyset'
 import { type Page, toPage } from '../../kernel/page'
-import { command, counted, query, type Reader, type Tx } from '../../kernel/store'
+import { rowsOf } from '../../kernel/rows'
+import { counted, query, type Reader, type Tx } from '../../kernel/store'
 import type { InvitationId, Role } from './schema'
 import {
   type InvitationRow,
@@ -16,24 +17,10 @@ import {
   users,
 } from './table'
 
-const userById = query<{ id: UserId }>()((db, p) => {
-  const table = db.of(users)
-  return db.select().from(table).where(eq(table.id, p.id)).limit(1)
-})
-
-const userByEmail = query<{ email: string }>()((db, p) => {
-  const table = db.of(users)
-  return db.select().from(table).where(eq(table.email, p.email)).limit(1)
-})
-
-const roleInOrg = query<{ org_id: OrgId; user_id: UserId }>()((db, p) => {
-  const table = db.of(members)
-  return db
-    .select({ role: table.role })
-    .from(table)
-    .where(and(eq(table.org_id, p.org_id), eq(table.user_id, p.user_id)))
-    .limit(1)
-})
+const userRows = rowsOf(users)
+const orgRows = rowsOf(orgs)
+const membersOfOrgs = rowsOf(members)
+const invited = rowsOf(invitations)
 
 /** The user, and the active org if the user is still a member of it. */
 const userAccess = query<{ id: UserId }>()((db, p) => {
@@ -45,41 +32,6 @@ const userAccess = query<{ id: UserId }>()((db, p) => {
     .leftJoin(org, eq(org.id, member.org_id))
     .where(eq(user.id, p.id))
     .limit(1)
-})
-
-const orgById = query<{ id: OrgId }>()((db, p) => {
-  const table = db.of(orgs)
-  return db.select().from(table).where(eq(table.id, p.id)).limit(1)
-})
-
-const orgBySlug = query<{ slug: string }>()((db, p) => {
-  const table = db.of(orgs)
-  return db.select().from(table).where(eq(table.slug, p.slug)).limit(1)
-})
-
-/** Updates that change nothing. They take the row lock. */
-const lockUser = command<{ id: UserId }>()((tx, p) => {
-  const table = tx.of(users)
-  return tx
-    .update(table)
-    .set({ name: sql`${table.name}` })
-    .where(eq(table.id, p.id))
-})
-
-const lockOrg = command<{ id: OrgId }>()((tx, p) => {
-  const table = tx.of(orgs)
-  return tx
-    .update(table)
-    .set({ name: sql`${table.name}` })
-    .where(eq(table.id, p.id))
-})
-
-const setActiveOrg = command<{ id: UserId; org_id: OrgId | null }>()((tx, p) => {
-  const table = tx.of(users)
-  return tx
-    .update(table)
-    .set({ active_org_id: sql`${p.org_id}` })
-    .where(eq(table.id, p.id))
 })
 
 /** Succeeds only while the stored hash equals `expectedHash`, so of two concurrent changes one fails. */
@@ -115,9 +67,9 @@ export const orgRepository = {
   setPassword: async (tx: Tx, { id, password_hash }: UserRow, hash: string): Promise<boolean> =>
     (await setPassword(tx, { id, hash, expectedHash: password_hash ?? '' })) > 0,
 
-  user: async (db: Reader, id: UserId): Promise<UserRow | undefined> => (await userById(db, { id }))[0],
+  user: (db: Reader, id: UserId) => userRows.first(db, { id }),
 
-  userByEmail: async (db: Reader, email: string): Promise<UserRow | undefined> => (await userByEmail(db, { email }))[0],
+  userByEmail: (db: Reader, email: string) => userRows.first(db, { email }),
 
   accessOf: async (db: Reader, id: UserId) => (await userAccess(db, { id }))[0],
 
@@ -138,18 +90,14 @@ export const orgRepository = {
     return state
   },
 
-  org: async (db: Reader, id: OrgId): Promise<OrgRow | undefined> => (await orgById(db, { id }))[0],
+  org: (db: Reader, id: OrgId) => orgRows.first(db, { id }),
 
-  orgBySlug: async (db: Reader, slug: string): Promise<OrgRow | undefined> => (await orgBySlug(db, { slug }))[0],
+  orgBySlug: (db: Reader, slug: string) => orgRows.first(db, { slug }),
 
-  orgsByName(db: Reader, name: string): Promise<OrgRow[]> {
-    const table = db.of(orgs)
-    const named = and(eq(table.name, name), isNull(table.deleted_at))
-    return db.select().from(table).where(named).limit(10) as unknown as Promise<OrgRow[]>
-  },
+  orgsByName: (db: Reader, name: string) => orgRows.all(db, { name, deleted_at: null }, { limit: CANDIDATES }),
 
   role: async (db: Reader, org_id: OrgId, user_id: UserId): Promise<Role | null> =>
-    (await roleInOrg(db, { org_id, user_id }))[0]?.role ?? null,
+    (await membersOfOrgs.first(db, { org_id, user_id }))?.role ?? null,
 
   /** The oldest account, which the first run created. */
   async oldestUser(db: Reader): Promise<UserRow | undefined> {
@@ -163,64 +111,38 @@ export const orgRepository = {
   },
 
   /** The owner of the org. With several owners, the one who joined first. */
-  async ownerOf(db: Reader, id: OrgId): Promise<UserId | undefined> {
-    const table = db.of(members)
-    const owners = db.select({ user_id: table.user_id }).from(table)
-    const mine = owners.where(and(eq(table.org_id, id), eq(table.role, 'owner')))
-    return (await mine.orderBy(asc(table.joined_at), asc(table.user_id)).limit(1))[0]?.user_id
+  ownerOf: async (db: Reader, org_id: OrgId): Promise<UserId | undefined> => {
+    const order = (t: typeof members.sqlite) => [asc(t.joined_at), asc(t.user_id)]
+    return (await membersOfOrgs.all(db, { org_id, role: 'owner' }, { order, limit: 1 }))[0]?.user_id
   },
 
   /** Returns false when the address is taken. */
-  async insertUser(tx: Tx, row: UserRow): Promise<boolean> {
-    const table = tx.of(users)
-    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
-  },
+  insertUser: userRows.add,
 
   /** Returns false when the slug is taken. */
-  async insertOrg(tx: Tx, row: OrgRow): Promise<boolean> {
-    const table = tx.of(orgs)
-    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
-  },
+  insertOrg: orgRows.add,
 
   /** Locks the org until the transaction ends, so that no one else changes its members or its slug. */
-  lock: async (tx: Tx, id: OrgId): Promise<void> => {
-    await lockOrg(tx, { id })
-  },
+  lock: (tx: Tx, id: OrgId) => orgRows.lock(tx, { id }),
 
   /** Locks the user, so that no concurrent request creates objects whose number per user is limited. */
-  lockUser: async (tx: Tx, id: UserId): Promise<void> => {
-    await lockUser(tx, { id })
-  },
+  lockUser: (tx: Tx, id: UserId) => userRows.lock(tx, { id }),
 
   lockOwner: async (tx: Tx, { userId, orgId }: { userId: UserId; orgId: OrgId | null }): Promise<void> => {
-    await (orgId === null ? lockUser(tx, { id: userId }) : lockOrg(tx, { id: orgId }))
+    await (orgId === null ? userRows.lock(tx, { id: userId }) : orgRows.lock(tx, { id: orgId }))
   },
 
-  async update(tx: Tx, id: OrgId, change: Partial<OrgRow>): Promise<OrgRow> {
-    const table = tx.of(orgs)
-    return (await tx.update(table).set(change).where(eq(table.id, id)).returning())[0]!
-  },
+  /** Undefined when the org does not exist. */
+  update: (tx: Tx, id: OrgId, change: Partial<OrgRow>) => orgRows.change(tx, { id }, change),
 
-  async activate(tx: Tx, id: UserId, org_id: OrgId | null): Promise<void> {
-    await setActiveOrg(tx, { id, org_id })
-  },
+  activate: (tx: Tx, id: UserId, active_org_id: OrgId | null) => userRows.update(tx, { id }, { active_org_id }),
 
-  async setUserDisabled(tx: Tx, id: UserId, disabled_at: number | null): Promise<boolean> {
-    const table = tx.of(users)
-    const changed = tx.update(table).set({ disabled_at }).where(eq(table.id, id))
-    return (await changed.returning({ id: table.id })).length === 1
-  },
-
-  async changeUser(tx: Tx, id: UserId, change: Partial<Pick<UserRow, 'name' | 'operator_role' | 'platform_role'>>) {
-    const table = tx.of(users)
-    await tx.update(table).set(change).where(eq(table.id, id))
-  },
-
-  async setOrgSuspended(tx: Tx, id: OrgId, suspended_at: number | null, now: number): Promise<boolean> {
-    const table = tx.of(orgs)
-    const changed = tx.update(table).set({ suspended_at, updated_at: now }).where(eq(table.id, id))
-    return (await changed.returning({ id: table.id })).length === 1
-  },
+  /** Returns how many were changed: none when the account does not exist. */
+  changeUser: (
+    tx: Tx,
+    id: UserId,
+    change: Partial<Pick<UserRow, 'name' | 'operator_role' | 'platform_role' | 'disabled_at'>>,
+  ) => userRows.update(tx, { id }, change),
 
   orgsOf: async (db: Reader, userId: UserId, only: OrgId | null = null): Promise<Membership[]> =>
     membershipsOf(db, userId, only),
@@ -281,16 +203,10 @@ export const memberRows = {
     return (await withAccounts(db).where(and(eq(member.org_id, orgId), eq(member.user_id, userId))))[0]
   },
 
-  async owners(db: Reader, orgId: OrgId): Promise<number> {
-    const table = db.of(members)
-    return db.$count(table, and(eq(table.org_id, orgId), eq(table.role, 'owner')))
-  },
+  owners: (db: Reader, org_id: OrgId) => membersOfOrgs.count(db, { org_id, role: 'owner' }),
 
   /** Number of orgs that the user owns. */
-  async ownedBy(db: Reader, userId: UserId): Promise<number> {
-    const table = db.of(members)
-    return db.$count(table, and(eq(table.user_id, userId), eq(table.role, 'owner')))
-  },
+  ownedBy: (db: Reader, user_id: UserId) => membersOfOrgs.count(db, { user_id, role: 'owner' }),
 
   /** Returns false when the user is already a member. */
   async insert(tx: Tx, row: MemberRow): Promise<boolean> {
@@ -300,28 +216,18 @@ export const memberRows = {
     return (await added.onConflictDoNothing().returning({ id: table.user_id })).length === 1
   },
 
-  async setRole(tx: Tx, { org_id, user_id }: MemberRow, role: Role): Promise<void> {
-    const table = tx.of(members)
-    await tx
-      .update(table)
-      .set({ role })
-      .where(and(eq(table.org_id, org_id), eq(table.user_id, user_id)))
-  },
+  setRole: (tx: Tx, { org_id, user_id }: MemberRow, role: Role) =>
+    membersOfOrgs.update(tx, { org_id, user_id }, { role }),
 
   /** Removes the member. Unsets the org if it was the user's active one. */
   async remove(tx: Tx, { org_id, user_id }: MemberRow): Promise<void> {
-    const [member, user] = [tx.of(members), tx.of(users)]
-    await tx.delete(member).where(and(eq(member.org_id, org_id), eq(member.user_id, user_id)))
-    await tx
-      .update(user)
-      .set({ active_org_id: null })
-      .where(and(eq(user.id, user_id), eq(user.active_org_id, org_id)))
+    await membersOfOrgs.remove(tx, { org_id, user_id })
+    await userRows.update(tx, { id: user_id, active_org_id: org_id }, { active_org_id: null })
   },
 
-  async removeAll(tx: Tx, orgId: OrgId): Promise<void> {
-    const [member, user] = [tx.of(members), tx.of(users)]
-    await tx.delete(member).where(eq(member.org_id, orgId))
-    await tx.update(user).set({ active_org_id: null }).where(eq(user.active_org_id, orgId))
+  async removeAll(tx: Tx, org_id: OrgId): Promise<void> {
+    await membersOfOrgs.remove(tx, { org_id })
+    await userRows.update(tx, { active_org_id: org_id }, { active_org_id: null })
   },
 }
 
@@ -344,16 +250,12 @@ const MAX_INVITATIONS = 500
 
 /** Invitations. Invited people reach them only through the hash of the token. */
 export const invitationRows = {
-  async byToken(db: Reader, hash: string): Promise<InvitationRow | undefined> {
-    const table = db.of(invitations)
-    return (await db.select().from(table).where(eq(table.token_hash, hash)).limit(1))[0]
-  },
+  byToken: (db: Reader, token_hash: string) => invited.first(db, { token_hash }),
 
   /** Invitations that are not accepted yet, newest first. */
-  open(db: Reader, orgId: OrgId): Promise<InvitationRow[]> {
-    const table = db.of(invitations)
-    const isOpen = and(eq(table.org_id, orgId), isNull(table.accepted_at))
-    return db.select().from(table).where(isOpen).orderBy(desc(table.created_at), desc(table.id)).limit(MAX_INVITATIONS)
+  open(db: Reader, org_id: OrgId): Promise<InvitationRow[]> {
+    const order = (t: typeof invitations.sqlite) => [desc(t.created_at), desc(t.id)]
+    return invited.all(db, { org_id, accepted_at: null }, { order, limit: MAX_INVITATIONS })
   },
 
   /**
@@ -366,28 +268,19 @@ export const invitationRows = {
     id: InvitationId,
     set: Partial<Pick<InvitationRow, 'token_hash' | 'expires_at'>> | null,
   ): Promise<InvitationRow | undefined> {
-    const table = tx.of(invitations)
-    const open = and(orgId ? eq(table.org_id, orgId) : undefined, eq(table.id, id), isNull(table.accepted_at))
-    const changed = set ? tx.update(table).set(set).where(open) : tx.delete(table).where(open)
-    return (await changed.returning())[0]
+    const open = { ...(orgId && { org_id: orgId }), id, accepted_at: null }
+    return set ? invited.change(tx, open, set) : (await invited.take(tx, open))[0]
   },
 
   /** Stores the invitation, replacing an earlier one for the same address. The earlier token stops working. */
   async replace(tx: Tx, row: InvitationRow): Promise<void> {
-    const table = tx.of(invitations)
-    await tx.delete(table).where(and(eq(table.org_id, row.org_id), eq(table.email, row.email)))
-    await tx.insert(table).values(row)
+    await invited.remove(tx, { org_id: row.org_id, email: row.email })
+    await invited.insert(tx, row)
   },
 
   /** Returns false when the invitation was already accepted. */
-  async accept(tx: Tx, id: InvitationId, accepted_at: number): Promise<boolean> {
-    const table = tx.of(invitations)
-    const open = and(eq(table.id, id), isNull(table.accepted_at))
-    return (await tx.update(table).set({ accepted_at }).where(open).returning({ id: table.id })).length === 1
-  },
+  accept: async (tx: Tx, id: InvitationId, accepted_at: number): Promise<boolean> =>
+    (await invited.update(tx, { id, accepted_at: null }, { accepted_at })) === 1,
 
-  async removeAll(tx: Tx, orgId: OrgId): Promise<void> {
-    const table = tx.of(invitations)
-    await tx.delete(table).where(eq(table.org_id, orgId))
-  },
+  removeAll: (tx: Tx, org_id: OrgId) => invited.remove(tx, { org_id }),
 }

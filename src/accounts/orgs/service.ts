@@ -203,7 +203,8 @@ async function change(deps: OrgDeps, tx: Tx, call: Call<Caller>, org: OrgRow, wa
   const changes = Object.entries(wanted).filter(([, value]) => value !== undefined)
   if (!changes.length) return org
   if (wanted.slug && wanted.slug !== org.slug && (await rows.orgBySlug(tx, wanted.slug))) throw slugTaken(wanted.slug)
-  const after = await rows.update(tx, org.id, { ...Object.fromEntries(changes), updated_at: deps.clock.now() })
+  const change = { ...Object.fromEntries(changes), updated_at: deps.clock.now() }
+  const after = (await rows.update(tx, org.id, change))!
   await recordOrgChange(deps, tx, call, org.id, { action: 'org.updated', fields: changes.map(([name]) => name) })
   return after
 }
@@ -222,7 +223,7 @@ function remove(deps: OrgDeps, call: Call<Caller>, id: string): Promise<OrgView>
     await events.emit(tx, orgDeleted, `org:${org.id}`, { orgId: org.id, call })
     await invitationRows.removeAll(tx, org.id)
     await memberRows.removeAll(tx, org.id)
-    const deleted = await rows.update(tx, org.id, { deleted_at: now, updated_at: now, slug: org.id })
+    const deleted = (await rows.update(tx, org.id, { deleted_at: now, updated_at: now, slug: org.id }))!
     await recordOrgChange(deps, tx, call, org.id, { action: 'org.deleted', metadata: { members } })
     await events.emit(tx, accessChanged, `org:${org.id}`, { orgId: org.id })
     return presentOne(tx, call.caller, { org: deleted, role })
@@ -266,7 +267,8 @@ async function setOrgSuspended(
 ): Promise<void> {
   const now = deps.clock.now()
   await deps.store.write(async (tx) => {
-    if (!(await rows.setOrgSuspended(tx, orgId, suspended ? now : null, now))) throw notFound('organization')
+    if (!(await rows.update(tx, orgId, { suspended_at: suspended ? now : null, updated_at: now })))
+      throw notFound('organization')
     await recordOrgChange(deps, tx, call, orgId, { action: suspended ? 'org.suspended' : 'org.resumed' })
     await deps.events.emit(tx, accessChanged, `org:${orgId}`, { orgId })
   })
@@ -301,7 +303,7 @@ async function setUserDisabled(
   disabled: boolean,
 ): Promise<void> {
   await store.write(async (tx) => {
-    if (!(await rows.setUserDisabled(tx, userId, disabled ? clock.now() : null))) throw notFound('user')
+    if (!(await rows.changeUser(tx, userId, { disabled_at: disabled ? clock.now() : null }))) throw notFound('user')
     const action = disabled ? 'user.disabled' : 'user.enabled'
     await audit.record(tx, call, { action, entityType: 'user', entityId: userId, scope: `user:${userId}` })
     await events.emit(tx, accountSwitched, `user:${userId}`, { userId })

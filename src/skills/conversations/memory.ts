@@ -1,4 +1,4 @@
-import { and, count, eq } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 import MiniSearch from 'minisearch'
 import type { AuditLog } from '../../audit'
@@ -10,6 +10,7 @@ import { pagesBy } from '../../kernel/keyset'
 import { nextTurn } from '../../kernel/loop'
 import { mapPage, type Page, type PageQuery, pageFields } from '../../kernel/page'
 import { createReadCache } from '../../kernel/read-cache'
+import { rowsOf } from '../../kernel/rows'
 import { allOf, command, query, type Reader, type Store, type Tx } from '../../kernel/store'
 import { storable } from '../../kernel/text'
 import { contentWords } from '../../text'
@@ -26,10 +27,7 @@ export const insertMemory = command<MemoryRow>()((tx, p) =>
   tx.insert(tx.of(memories)).values(allOf(tx.of(memories), p)),
 )
 
-const countMemories = query<{ owner: OwnerScope }>()((db, p) => {
-  const t = db.of(memories)
-  return db.select({ count: count() }).from(t).where(eq(t.owner, p.owner))
-})
+const rows = rowsOf(memories)
 
 /** All memories of one owner, for the search index. `add` limits their number. */
 const allMemories = query<{ owner: OwnerScope }>()((db, p) => {
@@ -99,8 +97,7 @@ export function createMemory({ store, audit, clock }: Deps) {
     const owner = ownerOf(call.caller)
     const row: MemoryRow = { id: MemoryId.create(), owner, content: text, source, created_at: clock.now() }
     return store.write(async (tx) => {
-      const [held] = await countMemories(tx, { owner })
-      if ((held?.count ?? 0) >= MAX_MEMORIES) throw tooManyMemories(MAX_MEMORIES)
+      if ((await rows.count(tx, { owner })) >= MAX_MEMORIES) throw tooManyMemories(MAX_MEMORIES)
       await insertMemory(tx, row)
       await audit.record(tx, call, { action: 'memory.created', entityType: 'memory', entityId: row.id })
       tx.afterCommit(() => forget(owner))
@@ -141,11 +138,8 @@ export function createRecall({ store }: RecallDeps) {
   /** Up to five items that share words with the prompt, best first. Synchronous while the user's index is cached. */
   function recall(owner: OwnerScope, prompt: string): readonly string[] | Promise<readonly string[]> {
     const index = stored.known(owner)
-    return index ? find(index, prompt) : recallLater(owner, prompt)
-  }
-
-  async function recallLater(owner: OwnerScope, prompt: string): Promise<readonly string[]> {
-    return find(await stored.get(owner, inTurn), prompt)
+    if (index) return find(index, prompt)
+    return Promise.resolve(stored.get(owner, inTurn)).then((found) => find(found, prompt))
   }
 
   /** Updates a user's index one load at a time. Two concurrent loads would add and remove the same items. */
@@ -192,14 +186,8 @@ async function update({ search, ids }: Indexed, items: readonly Item[]): Promise
 }
 
 /** Returns whether the memory existed. */
-export async function removeMemory(tx: Tx, owner: OwnerScope, id: MemoryId): Promise<boolean> {
-  const t = tx.of(memories)
-  const gone = await tx
-    .delete(t)
-    .where(and(eq(t.id, id), eq(t.owner, owner)))
-    .returning({ id: t.id })
-  return gone.length > 0
-}
+export const removeMemory = async (tx: Tx, owner: OwnerScope, id: MemoryId): Promise<boolean> =>
+  (await rows.remove(tx, { id, owner })) > 0
 
 /** A tool with which an engine remembers facts about its user (docs/api.md 22.6). */
 export const saveMemory = (memory: MemoryService): Tool => ({

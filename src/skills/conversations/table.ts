@@ -3,6 +3,7 @@ import type { OwnerScope } from '../../kernel/caller'
 import { contains, pagesBy } from '../../kernel/keyset'
 import type { Page } from '../../kernel/page'
 import type { Range } from '../../kernel/range'
+import { rowsOf } from '../../kernel/rows'
 import { allOf, command, defineTable, query, type Reader, type Row, type Tx } from '../../kernel/store'
 import type { ConversationId, ConversationQuery, MemoryId, MemorySource, MessageId, Role } from './schema'
 
@@ -68,6 +69,9 @@ export const memories = defineTable(
 )
 export type MemoryRow = Row<typeof memories>
 
+const rows = rowsOf(conversations)
+const messageRows = rowsOf(messages)
+
 const lastUpdatedFirst = pagesBy(conversations, 'updated_at')
 
 const insertConversation = command<ConversationRow>()((db, p) =>
@@ -92,15 +96,6 @@ const growConversation = command<Growth>()((db, p) => {
     .returning({ count: table.message_count })
 })
 
-const findConversation = query<{ id: ConversationId; owner: OwnerScope }>()((db, p) => {
-  const table = db.of(conversations)
-  return db
-    .select()
-    .from(table)
-    .where(and(eq(table.id, p.id), eq(table.owner, p.owner)))
-    .limit(1)
-})
-
 const allMessages = query<{ conversation_id: ConversationId; after: number }>()((db, p) => {
   const table = db.of(messages)
   return db
@@ -119,11 +114,8 @@ export const conversationRepository = {
   grow: async (tx: Tx, change: Growth) => (await growConversation(tx, change))[0]?.count ?? null,
 
   /** Finds a conversation of one owner. A null owner, for operators, matches all owners. */
-  async find(db: Reader, owner: OwnerScope | null, id: ConversationId): Promise<ConversationRow | undefined> {
-    if (owner !== null) return (await findConversation(db, { id, owner }))[0]
-    const table = db.of(conversations)
-    return (await db.select().from(table).where(eq(table.id, id)).limit(1))[0] as ConversationRow | undefined
-  },
+  find: (db: Reader, owner: OwnerScope | null, id: ConversationId): Promise<ConversationRow | undefined> =>
+    rows.first(db, { id, ...(owner === null ? {} : { owner }) }),
 
   messagesAfter: (db: Reader, conversation_id: ConversationId, after: number): Promise<MessageRow[]> =>
     allMessages(db, { conversation_id, after }),
@@ -139,27 +131,25 @@ export const conversationRepository = {
 
   /** The user's messages in an owner's conversations, newest conversations first, each cut after 4,000 characters. */
   async promptsOf(db: Reader, owner: OwnerScope, { from, to }: Range, limit: number) {
-    const [table, rows] = [db.of(conversations), db.of(messages)]
+    const [table, message] = [db.of(conversations), db.of(messages)]
     return db
-      .select({ id: table.id, text: sql<string>`substr(${rows.content}, 1, 4000)` })
+      .select({ id: table.id, text: sql<string>`substr(${message.content}, 1, 4000)` })
       .from(table)
-      .innerJoin(rows, eq(rows.conversation_id, table.id))
+      .innerJoin(message, eq(message.conversation_id, table.id))
       .where(
         and(
           eq(table.owner, owner),
-          eq(rows.role, 'user'),
-          from === null ? undefined : and(gte(table.updated_at, from), gte(rows.created_at, from)),
-          to === null ? undefined : lt(rows.created_at, to),
+          eq(message.role, 'user'),
+          from === null ? undefined : and(gte(table.updated_at, from), gte(message.created_at, from)),
+          to === null ? undefined : lt(message.created_at, to),
         ),
       )
-      .orderBy(desc(table.updated_at), desc(table.id), desc(rows.seq))
+      .orderBy(desc(table.updated_at), desc(table.id), desc(message.seq))
       .limit(limit)
   },
 
-  async countBefore(db: Reader, owner: OwnerScope, before: number): Promise<number> {
-    const table = db.of(conversations)
-    return db.$count(table, and(eq(table.owner, owner), lt(table.updated_at, before)))
-  },
+  countBefore: (db: Reader, owner: OwnerScope, before: number) =>
+    rows.count(db, { owner }, (t) => lt(t.updated_at, before)),
 
   /** Deletes up to `limit` conversations last updated before a given time, with their messages. Returns their ids. */
   async removeBefore(tx: Tx, owner: OwnerScope, before: number, limit: number): Promise<ConversationId[]> {
@@ -168,42 +158,32 @@ export const conversationRepository = {
     const some = old.where(and(eq(table.owner, owner), lt(table.updated_at, before))).limit(limit)
     const gone = await tx.delete(table).where(inArray(table.id, some)).returning({ id: table.id })
     const ids = gone.map(({ id }) => id)
-    if (ids.length) await tx.delete(tx.of(messages)).where(inArray(tx.of(messages).conversation_id, ids))
+    await messageRows.remove(tx, { conversation_id: ids })
     return ids
   },
 
   /** Up to 100 conversations of all owners whose message count differs from their stored messages. */
   async miscounted(db: Reader): Promise<{ id: ConversationId; counted: number; found: number }[]> {
-    const [table, rows] = [db.of(conversations), db.of(messages)]
-    const found = sql<number>`count(${rows.id})`.mapWith(Number)
+    const [table, message] = [db.of(conversations), db.of(messages)]
+    const found = sql<number>`count(${message.id})`.mapWith(Number)
     return db
       .select({ id: table.id, counted: table.message_count, found })
       .from(table)
-      .leftJoin(rows, eq(rows.conversation_id, table.id))
+      .leftJoin(message, eq(message.conversation_id, table.id))
       .groupBy(table.id, table.message_count)
-      .having(sql`count(${rows.id}) <> ${table.message_count}`)
+      .having(sql`count(${message.id}) <> ${table.message_count}`)
       .limit(100)
   },
 
-  async change(
+  change: (
     tx: Tx,
     owner: OwnerScope,
     id: ConversationId,
     change: Partial<Pick<ConversationRow, 'title' | 'metadata' | 'updated_at'>>,
-  ) {
-    const table = tx.of(conversations)
-    const changed = tx
-      .update(table)
-      .set(change)
-      .where(and(eq(table.id, id), eq(table.owner, owner)))
-    return ((await changed.returning()) as ConversationRow[])[0]
-  },
+  ) => rows.change(tx, { id, owner }, change),
 
-  async findMessage(db: Reader, conversation_id: ConversationId, id: string): Promise<MessageRow | undefined> {
-    const table = db.of(messages)
-    const own = and(eq(table.conversation_id, conversation_id), eq(table.id, id as MessageId))
-    return (await db.select().from(table).where(own))[0] as MessageRow | undefined
-  },
+  findMessage: (db: Reader, conversation_id: ConversationId, id: string): Promise<MessageRow | undefined> =>
+    messageRows.first(db, { conversation_id, id: id as MessageId }),
 
   /** At most `limit` messages after a position, ascending or descending. */
   async messagesFrom(
@@ -211,44 +191,25 @@ export const conversationRepository = {
     conversation_id: ConversationId,
     { after, order, limit }: { after: number | undefined; order: 'asc' | 'desc'; limit: number },
   ): Promise<MessageRow[]> {
-    const table = db.of(messages)
     const [beyond, by] = order === 'asc' ? [gt, asc] : [lt, desc]
-    const place = after === undefined ? undefined : beyond(table.seq, after)
-    const found = db
-      .select()
-      .from(table)
-      .where(and(eq(table.conversation_id, conversation_id), place))
-    return (await found.orderBy(by(table.seq)).limit(limit)) as MessageRow[]
+    const also = (t: typeof messages.sqlite) => (after === undefined ? undefined : beyond(t.seq, after))
+    return messageRows.all(db, { conversation_id }, { also, order: (t) => [by(t.seq)], limit })
   },
 
   /** Deletes one message. Later messages move up, because the message count determines the position of the next one. */
   async removeMessage(tx: Tx, { conversation_id, id, seq }: MessageRow, now: number): Promise<void> {
-    const [table, rows] = [tx.of(conversations), tx.of(messages)]
-    const own = eq(rows.conversation_id, conversation_id)
-    await tx.delete(rows).where(and(own, eq(rows.id, id)))
+    const place = tx.of(messages).seq
+    await messageRows.remove(tx, { conversation_id, id })
     // In two steps, because no two messages may have the same position, not even during the statement.
-    await tx
-      .update(rows)
-      .set({ seq: sql`1 - ${rows.seq}` })
-      .where(and(own, gt(rows.seq, seq)))
-    await tx
-      .update(rows)
-      .set({ seq: sql`-${rows.seq}` })
-      .where(and(own, lt(rows.seq, 0)))
-    await tx
-      .update(table)
-      .set({ message_count: sql`${table.message_count} - 1`, updated_at: now })
-      .where(eq(table.id, conversation_id))
+    await messageRows.update(tx, { conversation_id }, { seq: sql`1 - ${place}` }, (t) => gt(t.seq, seq))
+    await messageRows.update(tx, { conversation_id }, { seq: sql`-${place}` }, (t) => lt(t.seq, 0))
+    const message_count = sql`${tx.of(conversations).message_count} - 1`
+    await rows.update(tx, { id: conversation_id }, { message_count, updated_at: now })
   },
 
   async remove(tx: Tx, owner: OwnerScope, id: ConversationId): Promise<boolean> {
-    const table = tx.of(conversations)
-    const gone = await tx
-      .delete(table)
-      .where(and(eq(table.id, id), eq(table.owner, owner)))
-      .returning({ id: table.id })
-    if (!gone.length) return false
-    await tx.delete(tx.of(messages)).where(eq(tx.of(messages).conversation_id, id))
+    if (!(await rows.remove(tx, { id, owner }))) return false
+    await messageRows.remove(tx, { conversation_id: id })
     return true
   },
 }

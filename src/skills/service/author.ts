@@ -113,7 +113,7 @@ export function patchSkill(deps: SkillDeps, call: Call, ref: string, change: Ski
     const forOthers = row.visibility !== 'private' && row.live_version_id !== null
     if (forOthers || row.status === 'pending_review') throw publishedSkill('changed')
     if (await submissions.pendingOf(tx, row.id)) throw underReview()
-    const versionId = row.draft_version_id ?? row.live_version_id ?? (await rows.versions(tx, row.id))[0]!.id
+    const versionId = row.draft_version_id ?? row.live_version_id ?? (await rows.versions(tx, row.id, 1))[0]!.id
     const before = (await rows.version(tx, versionId))!
     const { manifest, warnings } = sound(deps, {
       ...before.manifest,

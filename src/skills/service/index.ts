@@ -71,7 +71,7 @@ type Rest<Verb extends (deps: SkillDeps, ...given: never[]) => unknown> =
  * skills remain, because others rely on them.
  */
 async function endOwner(tx: Tx, owner: OwnerScope): Promise<void> {
-  for (const { id, skillId } of await installs.removeAll(tx, owner)) {
+  for (const { id, skill_id: skillId } of await installs.removeAll(tx, owner)) {
     await installs.countInstalls(tx, skillId, -1)
     await subscribe(tx, { owner, subscriber: 'skill', target: id }, [])
   }

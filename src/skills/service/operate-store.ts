@@ -44,7 +44,7 @@ export function operateStore(deps: SkillDeps) {
   async function get(_call: By, ref: string): Promise<OperatorSkill> {
     const row = await find(ref)
     const shownId = row.live_version_id ?? row.draft_version_id
-    const version = shownId ? await rows.version(store.read, shownId) : (await rows.versions(store.read, row.id))[0]
+    const version = shownId ? await rows.version(store.read, shownId) : (await rows.versions(store.read, row.id, 1))[0]
     if (!version) throw skillNotFound()
     const { manifest } = version
     return { ...presentSkill(row, manifest, { owner: row.owner as OwnerScope, orgIds: [] }), ...shown(row), manifest }

@@ -142,7 +142,7 @@ async function detailsFor({ store, details: known }: SkillDeps, listed: readonly
 /** The version whose details are shown: the newest one for the owner, else the live one. */
 async function shownOf(db: Reader, row: ListedRow, viewer: Viewer): Promise<VersionId | null> {
   if (!isOwn(row, viewer)) return row.live_version_id
-  return row.draft_version_id ?? row.live_version_id ?? (await rows.newestVersion(db, row.id))?.id ?? null
+  return row.draft_version_id ?? row.live_version_id ?? (await rows.versions(db, row.id, 1))[0]?.id ?? null
 }
 
 const DEFAULT_MS = 30 * 24 * 60 * 60_000
