@@ -5,7 +5,7 @@ import { answer, type ErrorFormat, statusOf, toEnvelope } from '../http/envelope
 import { type Guard, toCall } from '../http/guard'
 import type { Streams } from '../http/sse'
 import { type Clock, iso } from '../kernel/clock'
-import type { AppError } from '../kernel/errors'
+import { type AppError, notFound } from '../kernel/errors'
 import { checked, described, namedObject, t } from '../kernel/schema'
 import { sseFrame } from '../kernel/stream'
 import { type FileDeps, filesRead, givenFiles } from './files'
@@ -20,6 +20,9 @@ type Deps = FileDeps & {
 }
 
 const OPENING_MS = 10_000
+
+/** The message that a thread continues. If it is not found, client packages send the whole conversation. */
+const THREAD = 'thread.previous_message_id'
 
 /** These clients wait after 529, but treat 503 as a fault of the server. */
 const OVERLOADED = 529
@@ -37,6 +40,8 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
       '/messages',
       async ({ body, request, set, exchange, route }) => {
         const call = toCall({ exchange, request, route })
+        const { thread } = body as { thread?: { type?: unknown } | null }
+        if (thread?.type === 'continue') throw notFound.with({ param: THREAD }, 'thread')
         const read = await filesRead({ ...deps, engines }, call, at(engines, request, body))
         const message = readMessage(read.body, read.warnings)
         Object.assign(message.request, givenFiles(read), nameIgnored(set.headers, message.ignored))
@@ -134,7 +139,7 @@ function faceOf({ type, code, message, param }: Envelope) {
   return {
     type: CODES[code] ?? TYPES[type] ?? type,
     message: tokens && max ? `prompt is too long: ${tokens} tokens > ${max} maximum. ${message}` : message,
-    details: { error_code: code, param: param || null },
+    details: { error_code: param === THREAD ? 'thread_not_found' : code, param: param || null },
   }
 }
 

@@ -1,6 +1,7 @@
 // SQLite only: a format only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
 import Anthropic from '@anthropic-ai/sdk'
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { createUpstreamWorld, freshPrompt } from '../../completions/upstream-world'
 import { listen } from '../../support/listening'
 import { PIXEL } from '../../support/pixel'
@@ -54,6 +55,21 @@ describe('the Anthropic package (docs/api.md 30)', () => {
     expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
     expect(Date.parse(response.headers.get('anthropic-ratelimit-requests-reset')!)).toBeGreaterThan(0)
     expect(sent().max_tokens).toBe(1_000)
+  })
+
+  test('runs tools by itself, and keeps threads', async () => {
+    const run = ({ location }: { location: string }) => `Snow in ${location}.`
+    const tools = [betaTool({ name: 'get_weather', description: '', inputSchema: WEATHER.input_schema as never, run })]
+    const last = await client.beta.messages.toolRunner({ ...order(PLAN), tools } as never)
+    expect(last).toMatchObject({ content: [{ type: 'text', text: 'Oslo: Snow.' }] })
+    const thread = client.beta.messages.thread({ model, max_tokens: 100 })
+    await thread.send({ role: 'user', content: freshPrompt('hi') })
+    await thread.send({ role: 'user', content: 'And now?' })
+    expect(
+      sent()
+        .messages.slice(-3)
+        .map(({ role }: { role: string }) => role),
+    ).toEqual(['user', 'assistant', 'user'])
   })
 
   test('tools change in the middle of a conversation', async () => {
