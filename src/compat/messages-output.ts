@@ -8,19 +8,24 @@ type Ended = Extract<Progress, { type: 'ended' }>
 type Run = Ended['run']
 type Answer = Ended['answer']
 
-/** Options for writing messages. `windowOf`: the engine's limit for prompt and answer together, in tokens. */
-export type Form = { omitsThoughts: boolean; windowOf(engineId: string): number }
+/**
+ * Options for writing messages. `windowOf`: the engine's limit for prompt and answer together, in tokens. `uncited`: the
+ * members of a text without citations.
+ */
+export type Form = { omitsThoughts: boolean; windowOf(engineId: string): number; uncited?: { citations?: null } }
+
+const UNCITED = { citations: null }
 
 /** The whole message (docs/api.md 30.3). */
-export function toMessage(run: Run, answer: Answer, { omitsThoughts, windowOf }: Form): MessageBody {
+export function toMessage(run: Run, answer: Answer, form: Form): MessageBody {
   const warnings: string[] = []
   return {
     id: idOf(answer.id),
     type: 'message',
     role: 'assistant',
     model: answer.model.id,
-    content: blocksOf(run, answer, omitsThoughts, warnings),
-    ...stopOf(run, answer, windowOf),
+    content: blocksOf(run, answer, form, warnings),
+    ...stopOf(run, answer, form.windowOf),
     stop_details: null,
     container: null,
     usage: usageOf(answer, run),
@@ -31,7 +36,8 @@ export function toMessage(run: Run, answer: Answer, { omitsThoughts, windowOf }:
 
 const idOf = (id: string): string => id.replace(/^[a-z]+_/, 'msg_')
 
-function blocksOf(run: Run, answer: Answer, omitsThoughts: boolean, warnings: string[]): Block[] {
+function blocksOf(run: Run, answer: Answer, form: Form, warnings: string[]): Block[] {
+  const { omitsThoughts, uncited = UNCITED } = form
   const shows = run.request.reasoning?.shows
   const blocks: Block[] = []
   /** Joins consecutive pieces of text into one block, and consecutive thoughts likewise. */
@@ -39,10 +45,10 @@ function blocksOf(run: Run, answer: Answer, omitsThoughts: boolean, warnings: st
     const last = blocks.at(-1)
     if (!piece) return
     if (last?.type === type) last[type] = `${last[type]}${gap}${piece}`
-    else blocks.push({ type, [type]: piece, ...(type === 'text' ? { citations: null } : {}) })
+    else blocks.push({ type, [type]: piece, ...(type === 'text' ? uncited : {}) })
   }
   for (const { tools, reasoning, text } of turnsOf(answer)) {
-    blocks.push(...tools.flatMap((use) => serverBlocks(run, use)))
+    blocks.push(...tools.flatMap((use) => serverBlocks(run, use, uncited)))
     if (shows) add('thinking', reasoning, '')
     add('text', text, TURN_GAP)
   }
@@ -59,13 +65,13 @@ function blocksOf(run: Run, answer: Answer, omitsThoughts: boolean, warnings: st
     name,
     input: inputOf(args, name, warnings),
   }))
-  return [...blocks, ...(beside ? [{ type: 'text', text: beside, citations: null }] : []), ...calls]
+  return [...blocks, ...(beside ? [{ type: 'text', text: beside, ...uncited }] : []), ...calls]
 }
 
 type Use = Pick<Answer['toolsUsed'][number], 'name' | 'status' | 'arguments' | 'result'>
 
 /** A call of a tool that the request names and this server ran, with its result. Empty for other tools. */
-function serverBlocks(run: Run, use: Use): Block[] {
+function serverBlocks(run: Run, use: Use, uncited: Form['uncited']): Block[] {
   if (!run.request.hosted?.tools.some(({ name }) => name === use.name)) return []
   const { name, status, arguments: input = {}, result } = use
   const id = `srvtoolu_${randomBase62(24)}`
@@ -85,7 +91,7 @@ function serverBlocks(run: Run, use: Use): Block[] {
     content: {
       type: 'document',
       title: found.title ?? null,
-      citations: null,
+      ...uncited,
       source: { type: 'text', media_type: 'text/plain', data: found.text ?? '' },
     },
   }

@@ -21,6 +21,9 @@ type Deps = FileDeps & {
 
 const OPENING_MS = 10_000
 
+/** The AI SDK up to version 6 refuses an answer that says null where a text has no citations. */
+const REFUSES_NULL = /\bai-sdk\/anthropic\/[0-3]\./
+
 /** The message that a thread continues. If it is not found, client packages send the whole conversation. */
 const THREAD = 'thread.previous_message_id'
 
@@ -59,7 +62,8 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
             route,
           }) as never
         exchange.keepOpen()
-        return pipeline.complete(call, presented(message, engines))
+        const refusesNull = REFUSES_NULL.test(request.headers.get('user-agent') ?? '')
+        return pipeline.complete(call, presented(message, engines, refusesNull ? {} : undefined))
       },
       {
         scope: 'completions',
@@ -104,9 +108,11 @@ const COUNTED = new Set(Object.keys(CountInput.properties))
 export const presented = (
   { request, omitsThoughts }: MessageRequest,
   { window: windowOf }: Pick<EngineService, 'window'>,
+  uncited?: { citations?: null },
 ) => ({
   ...request,
-  present: (...[run, found]: Parameters<typeof request.present>) => toMessage(run, found, { omitsThoughts, windowOf }),
+  present: (...[run, found]: Parameters<typeof request.present>) =>
+    toMessage(run, found, { omitsThoughts, windowOf, ...(uncited && { uncited }) }),
 })
 
 /** Applies the model of the path, which overrides that of the body. */

@@ -28,6 +28,23 @@ const tools = {
 describe('the AI SDK with its Anthropic provider', () => {
   const model = createAnthropic({ baseURL: `${origin}/v1`, apiKey: key })('svc-1-flash')
 
+  test.each([
+    ['ai/6.0.326 ai-sdk/anthropic/3.0.140 runtime/node.js/24', false],
+    ['ai/7.0.173 ai-sdk/anthropic/4.0.105 runtime/node.js/24', true],
+  ])('a text without citations says so unless the provider refuses it: %s', async (agent, says) => {
+    const reply = await fetch(`${origin}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json', 'user-agent': agent },
+      body: JSON.stringify({
+        model: 'svc-1-flash',
+        max_tokens: 50,
+        messages: [{ role: 'user', content: freshPrompt('hi') }],
+      }),
+    })
+    const { content } = (await reply.json()) as { content: object[] }
+    expect('citations' in content[0]!).toBe(says)
+  })
+
   test('generates text in steps, with tools between them', async () => {
     const { text, steps, totalUsage } = await generateText({
       model,
