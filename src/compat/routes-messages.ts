@@ -22,7 +22,7 @@ type Deps = FileDeps & {
 const OPENING_MS = 10_000
 
 /** The AI SDK up to version 6 refuses an answer that says null where a text has no citations. */
-const REFUSES_NULL = /\bai-sdk\/anthropic\/[0-3]\./
+const REFUSES_NULL = /(?:^|\s)ai(?:\/[0-6]|-sdk\/anthropic\/[0-3])\./
 
 /** The message that a thread continues. If it is not found, client packages send the whole conversation. */
 const THREAD = 'thread.previous_message_id'

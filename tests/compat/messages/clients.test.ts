@@ -29,7 +29,8 @@ describe('the AI SDK with its Anthropic provider', () => {
   const model = createAnthropic({ baseURL: `${origin}/v1`, apiKey: key })('svc-1-flash')
 
   test.each([
-    ['ai/6.0.326 ai-sdk/anthropic/3.0.140 runtime/node.js/24', false],
+    ['ai/6.0.326 ai-sdk/provider-utils/4.0.65 runtime/node.js/v20.20.2', false],
+    ['ai-sdk/anthropic/3.0.140 runtime/node.js/24', false],
     ['ai/7.0.173 ai-sdk/anthropic/4.0.105 runtime/node.js/24', true],
   ])('a text without citations says so unless the provider refuses it: %s', async (agent, says) => {
     const reply = await fetch(`${origin}/v1/messages`, {
