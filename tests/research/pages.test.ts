@@ -45,6 +45,22 @@ const ANSWERS: Record<string, () => Response> = {
   '/gzip-large': () =>
     new Response(gzipSync(Buffer.alloc(40_000_000, 'a')), { headers: { ...HTML, 'content-encoding': 'gzip' } }),
   '/gzip-false': () => new Response(page('<p>Not packed.</p>'), { headers: { ...HTML, 'content-encoding': 'gzip' } }),
+  '/rss': () =>
+    new Response(
+      `<?xml version="1.0"?><?xml-stylesheet href="a.xsl"?><rss xmlns:content="c"><channel><title>Mill &amp; Co</title>
+      <item><title>Rye</title><link>https://mill.example/1</link><pubDate>Mon, 02 Mar 2026 10:00:00 GMT</pubDate>
+      <description>Short.</description><content:encoded><![CDATA[<p>The <b>mill</b> grinds &amp; sings.</p>]]></content:encoded></item>
+      <item><title>Oats</title><description>&lt;p&gt;Oats &amp;amp; barley.&lt;/p&gt;</description></item></channel></rss>`,
+      { headers: { 'content-type': 'application/rss+xml' } },
+    ),
+  '/atom': () =>
+    new Response(
+      `<feed xmlns="http://www.w3.org/2005/Atom"><title>Mill</title><updated>2026-03-02T10:00:00Z</updated><entry>
+      <title type="html">Rye &lt;i&gt;now&lt;/i&gt;</title><link rel="alternate" href="https://mill.example/1"/>
+      <published>2026-03-01T08:00:00Z</published><content type="xhtml"><div xmlns="x"><p>The mill <em>grinds</em>.</p>
+      </div></content></entry></feed>`,
+      { headers: { 'content-type': 'text/xml' } },
+    ),
   '/shell': () =>
     new Response(
       page(
@@ -145,6 +161,18 @@ describe('a page that sends its readers elsewhere', () => {
 })
 
 describe('a packed page', () => {
+  test('a feed is read as its entries', async () => {
+    expect(await read('/rss')).toMatchObject({
+      title: 'Mill & Co',
+      text: `## Rye\nMon, 02 Mar 2026 10:00:00 GMT\nThe mill grinds & sings.\nhttps://mill.example/1\n\n## Oats\nOats & barley.`,
+      publishedAt: '2026-03-02T10:00:00.000Z',
+    })
+    expect(await read('/atom')).toMatchObject({
+      title: 'Mill',
+      text: '## Rye now\n2026-03-01T08:00:00Z\nThe mill grinds.\nhttps://mill.example/1',
+    })
+  })
+
   test.each(['/gzip', '/br', '/deflate-raw', '/zstd', '/prices.xml.gz'])('%s is unpacked', async (path) => {
     expect((await read(path)).text).toContain('Packed grain.')
   })

@@ -1,10 +1,13 @@
 import { Readability } from '@mozilla/readability'
-import { parseHTML } from 'linkedom'
+import { DOMParser, parseHTML } from 'linkedom'
 import { beginningOf } from '../../kernel/text'
 import { answerTasks } from '../../kernel/worker-pool'
 
-/** `prose`: joins the lines of preformatted text, as sentences need. `isXml`: an element may be self-closing. */
-export type PageQuery = { html: string; maxChars: number; prose: boolean; isXml?: boolean }
+/**
+ * `prose`: joins the lines of preformatted text, as sentences need. `isXml`: an element may be self-closing. `isFeed`:
+ * the page is an RSS or Atom feed.
+ */
+export type PageQuery = { html: string; maxChars: number; prose: boolean; isXml?: boolean; isFeed?: boolean }
 /** `publishedAt` in the page's own format. */
 export type PageAnswer = {
   title: string | null
@@ -96,6 +99,34 @@ function statedIn(document: Document): string {
   if (shown) return shown
   const about = document.querySelector('meta[name="description"], meta[property="og:description"]')
   return about?.getAttribute('content')?.trim() ?? ''
+}
+
+/** The members of a feed's entry, by what they say. */
+const TEXTS = ['content:encoded', 'content', 'description', 'summary', 'media:group']
+const DATES = ['published', 'pubDate', 'updated', 'dc:date']
+
+/** The entries of a feed: title, date, text and address. Their texts are HTML, escaped or as elements. */
+function feedIn({ html, prose }: PageQuery): PageAnswer {
+  const root = new DOMParser().parseFromString(html, 'text/xml').documentElement as unknown as Element
+  const member = (of: Element, names: readonly string[]) =>
+    names.map((name) => [...of.children].find(({ tagName }) => tagName === name)).find(Boolean)
+  const wordsOfMember = (of: Element, ...names: string[]): string => {
+    const found = member(of, names)
+    const inner = found?.getAttribute('type') === 'xhtml' ? found.innerHTML : (found?.textContent ?? '')
+    return inner ? textOf(documentOf(inner).documentElement, prose) : ''
+  }
+  const entries = [...root.querySelectorAll('item, entry')]
+  const texts = entries.map((entry) => {
+    const link = member(entry, ['link'])
+    const address = link?.getAttribute('href') ?? link?.textContent?.trim() ?? ''
+    const title = wordsOfMember(entry, 'title')
+    return [`## ${title}`, wordsOfMember(entry, ...DATES), wordsOfMember(entry, ...TEXTS), address]
+      .filter((line) => line && line !== '## ')
+      .join('\n')
+  })
+  const head = member(root, ['channel']) ?? root
+  const date = [...entries, head].map((one) => wordsOfMember(one, ...DATES)).find(Boolean)
+  return { title: wordsOfMember(head, 'title') || null, text: texts.join('\n\n'), publishedAt: date ?? null }
 }
 
 /** Adds the html, head and body elements that a page may omit. The parser does not, and other code needs them. */
@@ -261,7 +292,7 @@ function enter(node: PageNode, stack: (PageNode | string)[], counts: Map<PageNod
 }
 
 answerTasks((query: PageQuery): PageAnswer => {
-  const { title, text, publishedAt } = readable(query)
+  const { title, text, publishedAt } = query.isFeed ? feedIn(query) : readable(query)
   const cut = { title: title && beginningOf(title, MAX_TITLE_CHARS), text: beginningOf(text, query.maxChars) }
   return { ...cut, publishedAt: publishedAt?.slice(0, MAX_DATE_CHARS) ?? null }
 })

@@ -52,6 +52,9 @@ const PROSE = /^text\/(plain|(x-)?markdown)$/
 const HTML =
   /^(?:ï»¿)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype html|html|head|body|title|meta|script|style|table|div|article|main|section|h[1-6]|p|ul|ol)(?=[\s>])/i
 
+/** The start of an RSS or Atom feed. */
+const FEED = /^\ufeff?\s*(?:<\?xml[^>]{0,200}\?>\s*){0,3}(?:<!--[^>]{0,500}-->\s*)?<(?:rss|feed|rdf:RDF)(?=[\s>])/i
+
 type Given = { contentType: string; body: Uint8Array }
 
 /**
@@ -200,12 +203,9 @@ function createReading() {
     if (body.length > MAX_TEXT_BYTES && !by.whole)
       throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
     const text = decodeText(body, contentType)
-    if (isPage)
-      return ask(
-        pages,
-        { html: text, maxChars: MAX_CHARS, prose: by.prose === true, isXml: mime.includes('xhtml') },
-        by,
-      )
+    const isFeed = FEED.test(text)
+    const query = { html: text, maxChars: MAX_CHARS, prose: by.prose === true }
+    if (isPage || isFeed) return ask(pages, { ...query, isXml: mime.includes('xhtml'), isFeed }, by)
     const read = beginningOf(text, MAX_CHARS)
     return { title: null, text: by.prose && PROSE.test(mime) ? unwrapped(read) : read, publishedAt: null }
   }
