@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import { openTestStore } from '../support/store'
 import { createWorld, newRef, outcomes } from './world'
 
@@ -111,43 +110,6 @@ describe('no overdraft', () => {
     }
     expect(await ada.balance()).toEqual({ balance: 0, held: 0, available: 0 })
   })
-})
-
-test('random histories match a model of three numbers (I45)', async () => {
-  const step = fc.oneof(
-    fc.record({ type: fc.constant('reserve' as const), amount: fc.integer({ min: 0, max: 60 }) }),
-    fc.record({ type: fc.constant('settle' as const), pick: fc.nat(), cost: fc.integer({ min: -5, max: 80 }) }),
-    fc.record({ type: fc.constant('release' as const), pick: fc.nat() }),
-  )
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-      const ada = await account(100)
-      const model = { balance: 100, held: 0 }
-      const taken: { ref: string; amount: number; open: boolean }[] = []
-      for (const move of steps) {
-        if (move.type === 'reserve') {
-          const fits = model.balance - model.held >= move.amount
-          const [outcome] = await outcomes([ada.reserve(move.amount)])
-          expect(outcome === 'insufficient_credits').toBe(!fits)
-          if (fits && move.amount > 0) {
-            taken.push({ ref: outcome!, amount: move.amount, open: true })
-            model.held += move.amount
-          }
-          continue
-        }
-        const hold = taken.length ? taken[move.pick % taken.length]! : null
-        if (!hold) continue
-        const charge = move.type === 'settle' && hold.open ? Math.min(Math.max(move.cost, 0), hold.amount) : 0
-        if (move.type === 'settle') expect(await settle(hold.ref, move.cost)).toBe(charge)
-        else expect(await release(hold.ref)).toBe(hold.open)
-        model.balance -= charge
-        model.held -= hold.open ? hold.amount : 0
-        hold.open = false
-      }
-      expect(await ada.balance()).toEqual({ ...model, available: model.balance - model.held })
-    }),
-    { numRuns: 40 },
-  )
 })
 
 test('after all of that the books hold (I6, I8)', async () => {

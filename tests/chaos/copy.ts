@@ -43,8 +43,8 @@ export function inspectCopy(dataDir: string, acked: Acked): string[] {
   try {
     return [
       ...missingAnswers(database, acked.answers),
-      ...missingKeys(database, acked.keys),
-      ...missingOrgs(database, acked.orgs),
+      ...missing(database, 'key', 'api_keys', acked.keys),
+      ...missing(database, 'org', 'orgs', acked.orgs),
       ...unrecorded(database, acked.settings),
       ...notOnce(database, 'event', acked.events, 'SELECT id FROM bus_events'),
       ...notOnce(database, 'run', acked.runs, RUNS),
@@ -89,15 +89,15 @@ const RUNS =
   "SELECT json_extract(input, '$.metadata.run_id') AS id FROM audit_log WHERE action = 'workflow.run' AND json_extract(output, '$.status') = 200"
 
 type UsageRow = { request_id: string; cost_micro: number; status: number }
+type Legs = { ref: string; legs: number }
+
+const all = <T>(database: Database, text: string): T[] => database.query(text).all() as T[]
 
 function missingAnswers(database: Database, answers: readonly AnswerAck[]): string[] {
-  const rows = database.query('SELECT request_id, cost_micro, status FROM usage_records').all() as UsageRow[]
+  const rows = all<UsageRow>(database, 'SELECT request_id, cost_micro, status FROM usage_records')
   const byRequest = new Map(rows.map((row) => [row.request_id, row]))
-  const recorded = new Set(
-    (database.query("SELECT request_id FROM audit_log WHERE action = 'completion.created'").all() as UsageRow[]).map(
-      (row) => row.request_id,
-    ),
-  )
+  const completions = all<UsageRow>(database, "SELECT request_id FROM audit_log WHERE action = 'completion.created'")
+  const recorded = new Set(completions.map((row) => row.request_id))
   return answers.flatMap(({ requestId, costCents }) => {
     const row = byRequest.get(requestId)
     if (!row) return [`the answer of ${requestId} was acknowledged and has no usage row`]
@@ -107,29 +107,17 @@ function missingAnswers(database: Database, answers: readonly AnswerAck[]): stri
   })
 }
 
-function missingKeys(database: Database, keys: readonly KeyAck[]): string[] {
-  const names = new Map(
-    (database.query('SELECT id, name FROM api_keys').all() as { id: string; name: string }[]).map(({ id, name }) => [
-      id,
-      name,
-    ]),
-  )
-  return keys.flatMap(({ id, name }) =>
-    names.get(id) === name ? [] : [`key ${id} (${name}) was acknowledged and is not there`],
-  )
-}
-
-function missingOrgs(database: Database, orgs: readonly OrgAck[]): string[] {
-  const rows = database.query('SELECT id, name FROM orgs').all() as OrgAck[]
+function missing(database: Database, what: string, table: string, acked: readonly OrgAck[]): string[] {
+  const rows = all<OrgAck>(database, `SELECT id, name FROM ${table}`)
   const names = new Map(rows.map(({ id, name }) => [id, name]))
-  return orgs.flatMap(({ id, name }) =>
-    names.get(id) === name ? [] : [`org ${id} (${name}) was acknowledged and is not there`],
+  return acked.flatMap(({ id, name }) =>
+    names.get(id) === name ? [] : [`${what} ${id} (${name}) was acknowledged and is not there`],
   )
 }
 
 function unrecorded(database: Database, settings: readonly string[]): string[] {
-  const found = database.query("SELECT request_id FROM audit_log WHERE action = 'settings.updated'").all()
-  const recorded = new Set((found as UsageRow[]).map(({ request_id }) => request_id))
+  const found = all<UsageRow>(database, "SELECT request_id FROM audit_log WHERE action = 'settings.updated'")
+  const recorded = new Set(found.map(({ request_id }) => request_id))
   return settings.flatMap((id) => (recorded.has(id) ? [] : [`the settings of ${id} were acknowledged, off the record`]))
 }
 
@@ -144,28 +132,19 @@ function notOnce(database: Database, what: string, ids: readonly string[], query
 /** An answer that is kept belongs to something that happened: its request is on the record. */
 function answersWithoutEffect(database: Database): string[] {
   const known = 'SELECT request_id FROM audit_log'
-  const found = database
-    .query(`SELECT request_id FROM idempotency_keys WHERE status IS NOT NULL AND request_id NOT IN (${known})`)
-    .all() as UsageRow[]
-  return found.map(({ request_id }) => `the answer of ${request_id} is kept and nothing of it is on the record`)
+  const kept = `SELECT request_id FROM idempotency_keys WHERE status IS NOT NULL AND request_id NOT IN (${known})`
+  return all<UsageRow>(database, kept).map(
+    ({ request_id }) => `the answer of ${request_id} is kept and nothing of it is on the record`,
+  )
 }
 
 /** Prompts and names are each sent once, whatever the number of retries: they may be there once. */
 function madeTwice(database: Database, keys: readonly KeyAck[]): string[] {
   const twice = (what: string, ref: string, from: string) =>
-    (
-      database.query(`SELECT ${ref} AS ref, count(*) AS n FROM ${from} GROUP BY 1 HAVING n > 1`).all() as {
-        ref: string
-        n: number
-      }[]
-    ).map(({ ref: found, n }) => `${what} ${found} was made ${n} times`)
-  const rotations = new Map(
-    (
-      database
-        .query("SELECT entity_id AS id, count(*) AS n FROM audit_log WHERE action = 'key.rotated' GROUP BY 1")
-        .all() as { id: string; n: number }[]
-    ).map(({ id, n }) => [id, n]),
-  )
+    all<Legs>(database, `SELECT ${ref} AS ref, count(*) AS legs FROM ${from} GROUP BY 1 HAVING legs > 1`).map(
+      ({ ref: found, legs }) => `${what} ${found} was made ${legs} times`,
+    )
+  const rotations = countsOf(database, "SELECT entity_id AS id FROM audit_log WHERE action = 'key.rotated'")
   return [
     ...twice(
       'the answer to',
@@ -185,12 +164,10 @@ function madeTwice(database: Database, keys: readonly KeyAck[]): string[] {
 }
 
 function chargedTwice(database: Database): string[] {
-  const settles = database
-    .query("SELECT ref, count(*) AS legs FROM ledger WHERE kind = 'settle' GROUP BY ref HAVING legs <> 2")
-    .all() as { ref: string; legs: number }[]
-  const usages = database
-    .query('SELECT request_id AS ref, count(*) AS legs FROM usage_records GROUP BY request_id HAVING legs <> 1')
-    .all() as { ref: string; legs: number }[]
+  const counted = (ref: string, from: string, legs: number) =>
+    all<Legs>(database, `SELECT ${ref} AS ref, count(*) AS legs FROM ${from} GROUP BY 1 HAVING legs <> ${legs}`)
+  const settles = counted('ref', "ledger WHERE kind = 'settle'", 2)
+  const usages = counted('request_id', 'usage_records', 1)
   return [
     ...settles.map(({ ref, legs }) => `the charge of ${ref} has ${legs} legs in the ledger, not 2`),
     ...usages.map(({ ref, legs }) => `${ref} has ${legs} usage rows`),
@@ -202,8 +179,9 @@ function overspent(database: Database): string[] {
   const held = "SELECT wallet_id AS owner, sum(amount) AS held FROM holds WHERE state = 'open' GROUP BY wallet_id"
   const left = `SELECT account, sum(amount) - coalesce(max(held), 0) AS n FROM ledger
     LEFT JOIN (${held}) ON owner = account WHERE account LIKE '%:%' GROUP BY account HAVING n < 0`
-  const found = database.query(left).all() as { account: string; n: number }[]
-  return found.map(({ account, n }) => `${account} spent ${-n} micro-cents more than it had`)
+  return all<{ account: string; n: number }>(database, left).map(
+    ({ account, n }) => `${account} spent ${-n} micro-cents more than it had`,
+  )
 }
 
 /** Charges, usage and settled holds are three records of the same money. */

@@ -1,6 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { residentMb } from '../bench/processor'
+import { percentile } from '../support/percentile'
 import { startServerProcess } from '../support/server-process'
 
 /**
@@ -17,7 +19,7 @@ const PAUSE_MS = 20
 
 const dataDir = mkdtempSync(join(tmpdir(), 'svc-flood-'))
 const server = await startServerProcess({ dataDir })
-const rssMb = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))![1]) / 1024
+const rssMb = () => residentMb(server.pid)
 const descriptors = () => readdirSync(`/proc/${server.pid}/fd`).length
 const socket = join(dataDir, 'ops.sock')
 
@@ -33,9 +35,8 @@ async function timed(init: BunFetchRequestInit, url = `${server.url}/api/v1/heal
   }
 }
 
-const at = (times: number[], share: number) => times.toSorted((a, b) => a - b)[Math.floor(times.length * share)] ?? 0
 const textOf = (times: number[]) =>
-  `p50 ${at(times, 0.5).toFixed(1)} ms, p99 ${at(times, 0.99).toFixed(1)} ms, worst ${at(times, 0.9999).toFixed(1)} ms, ${times.length} asked`
+  `p50 ${percentile(times, 0.5).toFixed(1)} ms, p99 ${percentile(times, 0.99).toFixed(1)} ms, worst ${percentile(times, 0.9999).toFixed(1)} ms, ${times.length} asked`
 
 async function watch(forMs: number) {
   const [health, operator] = [[] as number[], [] as number[]]
@@ -71,6 +72,6 @@ say(`under ${sockets} sockets (${shape}): /health ${textOf(health)}`)
 say(`operator socket ${textOf(operator)}; at most ${limit} descriptors, ${peakMb.toFixed(0)} MB`)
 await server.stop()
 rmSync(dataDir, { recursive: true, force: true })
-const held = at(health, 0.99) <= MAX_MS && peakMb <= MAX_MB
+const held = percentile(health, 0.99) <= MAX_MS && peakMb <= MAX_MB
 say(held ? 'held' : `not held: p99 of /health above ${MAX_MS} ms or memory above ${MAX_MB} MB`)
 process.exit(held ? 0 : 1)

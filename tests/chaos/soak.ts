@@ -5,8 +5,9 @@
  * heap reach their size, the median of memory in the last third is at most a tenth above that of the first, and no more
  * files are open. Exits 1 otherwise, or when a request was refused.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { residentMb } from '../bench/processor'
 import { ownPostgres } from '../run/postgres'
 import { percentile } from '../support/percentile'
 import { seededRandom } from '../support/random'
@@ -67,8 +68,7 @@ const isSound = nodes.map(({ samples }) => {
 process.exit(isSound.every(Boolean) && rig.violations.length === 0 ? 0 : 1)
 
 function sampleOf(pid: number): Sample {
-  const [, kb] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
-  return { mb: Number(kb) / 1024, files: readdirSync(`/proc/${pid}/fd`).length }
+  return { mb: residentMb(pid), files: readdirSync(`/proc/${pid}/fd`).length }
 }
 
 function median(samples: readonly Sample[], what: keyof Sample): number {

@@ -1,60 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { createBreaker } from '../../src/engines/health'
-import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { startUpstream } from '../support/upstream'
 import { ask, begin, long, openEngines } from './setup'
-
-const fail = (breaker: ReturnType<typeof createBreaker>, times: number) => {
-  for (let time = 0; time < times; time++) breaker.failed()
-}
-
-test('five failures within a minute open it for thirty seconds', () => {
-  const clock = fakeClock()
-  const breaker = createBreaker(clock)
-  fail(breaker, 4)
-  expect(breaker.admits()).toBe(true)
-  breaker.failed()
-  expect(breaker.admits()).toBe(false)
-  clock.advance(29_999)
-  expect(breaker.admits()).toBe(false)
-  clock.advance(1)
-  expect(breaker.state()).toBe('half-open')
-})
-
-test('failures that lie more than a minute apart do not add up', () => {
-  const clock = fakeClock()
-  const breaker = createBreaker(clock)
-  for (let time = 0; time < 20; time++) {
-    breaker.failed()
-    clock.advance(16_000)
-  }
-  expect(breaker.state()).toBe('closed')
-})
-
-test('a success forgets the failures before it', () => {
-  const breaker = createBreaker(fakeClock())
-  fail(breaker, 4)
-  breaker.succeeded()
-  fail(breaker, 4)
-  expect(breaker.state()).toBe('closed')
-})
-
-test('half open, one call at a time finds out', () => {
-  const clock = fakeClock()
-  const breaker = createBreaker(clock)
-  fail(breaker, 5)
-  clock.advance(30_000)
-  expect({ first: breaker.admits(), second: breaker.admits() }).toEqual({ first: true, second: false })
-  breaker.abandoned()
-  expect(breaker.admits()).toBe(true)
-  breaker.failed()
-  expect(breaker.state()).toBe('open')
-  clock.advance(30_000)
-  expect(breaker.admits()).toBe(true)
-  breaker.succeeded()
-  expect(breaker.state()).toBe('closed')
-})
 
 const upstream = await startUpstream()
 afterAll(() => upstream.stop())

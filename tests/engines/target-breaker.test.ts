@@ -41,7 +41,9 @@ describe('what one owner provokes', () => {
     expect(breaker.leftMs('ada')).toBe(30_000)
     expect(breaker.leftMs('bob')).toBe(0)
     expect(changes).toEqual([{ state: 'open', owner: 'ada', why: 'calls of one owner failed' }])
-    clock.advance(30_000)
+    clock.advance(29_999)
+    expect(admits('ada')).toBe(false)
+    clock.advance(1)
     expect(admits('ada')).toBe(true)
     breaker.enter('ada')!.succeeded()
     expect(changes.at(-1)).toMatchObject({ state: 'closed', owner: 'ada' })
@@ -96,6 +98,18 @@ describe('what two owners see', () => {
     clock.advance(60_000)
     await fail('ada', 'bob', 'eve')
     expect(breaker.state()).toBe('closed')
+  })
+
+  test('nor do those of one owner', async () => {
+    const { clock, fail, admits, breaker } = open()
+    for (let time = 0; time < 20; time++) {
+      await fail('ada')
+      clock.advance(16_000)
+    }
+    await fail(...times(1, 'ada'))
+    breaker.enter('ada')!.succeeded()
+    await fail(...times(4, 'ada'))
+    expect(admits('ada')).toBe(true)
   })
 })
 

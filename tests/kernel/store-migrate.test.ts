@@ -1,9 +1,13 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { SQL } from 'bun'
-import { type DatabaseLocation, inTurn, migrate, schemaOf } from '../../src/kernel/store'
+import { getTableName } from 'drizzle-orm'
+import { findTables } from '../../drizzle/tables'
+import { type DatabaseLocation, inTurn, lackingIn, migrate, schemaOf, wipe } from '../../src/kernel/store'
+import { BUN } from '../run/children'
 import { createPostgresDatabase, postgresUrl } from '../support/store'
 import { temporaryFolder } from '../support/temporary-folder'
 
@@ -123,4 +127,116 @@ describe('what only one node may do at a time', () => {
     const { applied, known } = await schemaOf(location)
     expect(applied).toBe(known)
   })
+})
+
+async function emptyLocation(): Promise<DatabaseLocation> {
+  if (postgresUrl) {
+    const { url, drop } = await createPostgresDatabase(postgresUrl)
+    afterAll(drop)
+    return { dialect: 'postgres', url }
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'svc-shape-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  return { dialect: 'sqlite', path: join(folder, 'svc.db') }
+}
+
+test('a migrated database lacks nothing, and a wiped one everything', async () => {
+  const location = await emptyLocation()
+  await migrate(location)
+  expect(await lackingIn(location)).toEqual([])
+  await wipe(location)
+  expect((await schemaOf(location)).applied).toBe(0)
+  expect(await lackingIn(location)).toContain('The table webhooks is missing.')
+  await migrate(location)
+  expect(await lackingIn(location)).toEqual([])
+})
+
+const tree = temporaryFolder('svc-generate-')
+for (const part of ['src', 'drizzle', 'package.json', 'tsconfig.json'])
+  cpSync(part, join(tree, part), { recursive: true })
+symlinkSync(resolve('node_modules'), join(tree, 'node_modules'))
+
+const before = Object.fromEntries(['sqlite', 'postgres'].map((dialect) => [dialect, scripts(dialect)]))
+const next = String(before.sqlite!.length).padStart(4, '0')
+
+function scripts(dialect: string): string[] {
+  return readdirSync(join(tree, 'drizzle', dialect))
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+}
+
+function change(file: string, from: string, to: string): void {
+  const path = join(tree, file)
+  const text = readFileSync(path, 'utf8')
+  expect(text).toContain(from)
+  writeFileSync(path, text.replace(from, to))
+}
+
+async function generate(...words: string[]): Promise<{ code: number; stderr: string }> {
+  const command = [BUN, 'drizzle/generate.ts', ...words]
+  const child = Bun.spawn(command, { cwd: tree, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  const stderr = await new Response(child.stderr).text()
+  return { code: await child.exited, stderr }
+}
+
+test('a change of a table is a new migration on both databases, and the old ones stay', async () => {
+  const old = { dialect: 'sqlite', path: join(tree, 'old.db') } as const
+  await migrate(old, undefined, join(tree, 'drizzle'))
+  const database = new Database(old.path)
+  database.run("INSERT INTO ledger_entries (ref, kind, account, amount, at, note) VALUES ('r', 'k', 'a', 1, 2, 'n')")
+  expect(await generate('--check')).toEqual({ code: 0, stderr: '' })
+
+  const column = "  note: k.text('note'),"
+  change('src/billing/table.ts', column, `${column}\n  trial: k.text('trial').notNull(),`)
+  expect(await generate('--check')).toMatchObject({ code: 1, stderr: expect.stringContaining('drizzle/sqlite lacks') })
+  expect(await generate('trial')).toMatchObject({ code: 1, stderr: expect.stringContaining('needs a default') })
+  expect(scripts('sqlite')).toEqual(before.sqlite!)
+
+  // SQLite makes the table anew for a column that may no longer be null.
+  change(
+    'src/billing/table.ts',
+    `${column}\n  trial: k.text('trial').notNull(),`,
+    `${column.replace(',', '.notNull(),')}\n  trial: k.text('trial').notNull().default('x'),`,
+  )
+  expect(await generate('trial')).toMatchObject({ code: 0 })
+  for (const dialect of ['sqlite', 'postgres'])
+    expect(scripts(dialect)).toEqual([...before[dialect]!, `${next}_trial.sql`])
+  expect(await generate('--check')).toEqual({ code: 0, stderr: '' })
+
+  await migrate(old, undefined, join(tree, 'drizzle'))
+  expect(database.query('SELECT ref, note, trial FROM ledger_entries').all()).toEqual([
+    { ref: 'r', note: 'n', trial: 'x' },
+  ])
+  expect(() => database.run('DELETE FROM ledger_entries')).toThrow('append-only')
+  expect(() => database.run('UPDATE ledger_entries SET amount = 2')).toThrow('append-only')
+  database.close()
+}, 180_000)
+
+test('what tables cannot express is written by hand, and a released migration never changes', async () => {
+  expect(await generate('by_hand', '--custom')).toMatchObject({ code: 0 })
+  for (const dialect of ['sqlite', 'postgres']) expect(scripts(dialect).at(-1)).toEndWith('_by_hand.sql')
+  change('drizzle/sqlite/0000_init.sql', 'CREATE TABLE', 'CREATE TABLE IF NOT EXISTS')
+  expect(await generate('--check')).toEqual({
+    code: 1,
+    stderr:
+      'drizzle/sqlite/0000_init.sql was released and may not change. Put it back, and add a migration: bun run generate NAME\n',
+  })
+}, 180_000)
+
+const names = (await findTables()).map(({ table }) => getTableName(table.sqlite)).sort()
+
+test('the list of tables has every table that is defined in src', async () => {
+  const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
+  const defined = (await Promise.all(files.map((file) => Bun.file(file).text()))).flatMap((text) => [
+    ...text.matchAll(/= define(?:Clustered)?Table\(\s*'(\w+)'/g),
+  ])
+  expect(names.length).toBeGreaterThan(40)
+  expect(names).toEqual(defined.map(([, name]) => name!).sort())
+})
+
+test.each(['sqlite', 'postgres'])('the migrations of %s create each of them', async (dialect) => {
+  const files = await Array.fromAsync(new Bun.Glob(`drizzle/${dialect}/*.sql`).scan('.'))
+  const text = (await Promise.all(files.map((file) => Bun.file(file).text()))).join('\n')
+  const created = new Set([...text.matchAll(/^CREATE TABLE ["`](\w+)["`]/gm)].map(([, name]) => name!))
+  expect(names.filter((name) => !created.has(name))).toEqual([])
 })

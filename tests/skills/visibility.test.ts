@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { emailOf, issueInvitation } from '../accounts/orgs/team'
+import { eq } from 'drizzle-orm'
+import { canvases, canvasVersions } from '../../src/automation/table'
+import { skillInstallations, skills } from '../../src/skills/table'
+import { createTeam, emailOf, issueInvitation } from '../accounts/orgs/team'
+import { canvasOf } from '../automation/canvases/world'
 import { createWorld, type Person } from '../support/world'
-import { reviewer, staffManifest, submit } from './support'
+import { manifest, reviewer, staffManifest, submit } from './support'
 
 const world = await createWorld()
 const admin = await reviewer(world)
@@ -80,4 +84,85 @@ describe('who sees a skill', () => {
     expect(await codes(stranger, hidden)).toEqual([404, 404])
     expect(await codes(owner, shared)).toEqual([409, 409])
   })
+})
+
+const { read } = world.app.store
+
+async function countOf(table: typeof canvases | typeof skillInstallations | typeof skills, owner: string) {
+  const one = read.of(table as typeof canvases)
+  return (
+    await read
+      .select({ id: one.id })
+      .from(one)
+      .where(eq(one.owner, owner as never))
+  ).length
+}
+const versions = async () => (await read.select().from(read.of(canvasVersions))).length
+const publish = (person: Pick<Person, 'send'>, id: string, slug: string, visibility: string) =>
+  person.send('POST', `evi/canvases/${id}/publish`, { slug, version: '1.0.0', author: { name: 'Ada' }, visibility })
+
+test('when an org is deleted its canvases, its installations and what only it could see are gone; what is public stays', async () => {
+  const team = await createTeam(world)
+  const [orgKey, ada] = [await team.orgKey(team.owner), await world.person()]
+  const owner = `org:${team.id}`
+  const installed = await submit(ada, manifest())
+  await orgKey.send('POST', 'skills', { skillId: installed.skillId })
+  expect((await publish(orgKey, await canvasOf(orgKey), 'acme-private', 'private')).status).toBe(200)
+  const open = await submit(orgKey, manifest())
+  const closed = await submit(orgKey, manifest(), { visibility: 'org', target_org_id: team.id })
+  const [mine, stored] = [await canvasOf(ada), await versions()]
+  expect(await countOf(canvases, owner)).toBe(1)
+  expect(await countOf(skills, owner)).toBe(3)
+  expect(stored).toBe(1)
+  const installs = async () => (await ada.send('GET', `skills/${installed.slug}`)).body.installCount
+  expect(await installs()).toBe(1)
+
+  expect((await team.owner.send('DELETE', `orgs/${team.id}`)).status).toBe(200)
+  expect(await countOf(canvases, owner)).toBe(0)
+  expect(await versions()).toBe(0)
+  expect(await countOf(skillInstallations, owner)).toBe(0)
+  expect(await installs()).toBe(0)
+  expect((await ada.send('GET', `skills/${open.slug}`)).status).toBe(200)
+  expect(await countOf(skills, owner)).toBe(1)
+  expect((await submit(ada, manifest({ slug: closed.slug }))).reply.status).toBe(201)
+  expect((await ada.send('GET', `evi/canvases/${mine}`)).status).toBe(200)
+})
+
+test('the record tells the status of whatever was answered, for routes with two answers too', async () => {
+  const ada = await world.person()
+  const { skillId } = await submit(await world.person(), manifest())
+  await ada.send('POST', 'skills', { skillId })
+  await ada.send('PATCH', `skills/${skillId}/installation`, { priority: 2 })
+  await ada.send('POST', `skills/${skillId}/reviews`, { rating: 5 })
+  await ada.send('DELETE', 'skills', { skillId })
+  await submit(ada, manifest())
+  await ada.send('POST', 'skills/sandbox', { skill_id: skillId, prompt: 'Hello' })
+  const draft = { name: 'A', slug: 'a-draft', category: 'creative', system_prompt_ext: 'Be kind.' }
+  await ada.send('POST', 'skills/create', draft)
+  const canvas = await canvasOf(ada)
+  for (const verb of ['compile', 'test']) await ada.send('POST', `evi/canvases/${canvas}/${verb}`, { message: 'Hi' })
+  await publish(ada, canvas, 'a-canvas', 'public')
+  const notice = (await ada.send('GET', 'audit?limit=100')).body.map((event: never) => {
+    const { action, outputSummary } = event as { action: string; outputSummary: { status?: number } }
+    return `${action} ${outputSummary.status}`
+  })
+  expect(notice.filter((line: string) => !line.startsWith('key.')).sort()).toEqual(
+    [
+      'skill.installed 201',
+      'skill.updated 200',
+      'skill.reviewed 201',
+      'skill.uninstalled 200',
+      'skill.submitted 201',
+      'skill.approved 201',
+      'skill.tested 200',
+      'skill.created 201',
+      'canvas.created 201',
+      'canvas.compiled 200',
+      'canvas.tested 200',
+      'completion.created 200',
+      'canvas.published 200',
+      'skill.submitted 200',
+      'skill.approved 200',
+    ].sort(),
+  )
 })
