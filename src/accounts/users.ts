@@ -13,7 +13,7 @@ import type { AuthService } from './auth/service'
 import type { Sessions } from './auth/sessions'
 import { apiKeys } from './keys/table'
 import { findUser } from './orgs/access'
-import { linkForAdmins, sessionNotFound, userIsDisabled } from './orgs/errors'
+import { orgErrors } from './orgs/errors'
 import { orgRepository as rows } from './orgs/repository'
 import { operatorRoleOf } from './orgs/rules'
 import type {
@@ -101,8 +101,8 @@ function consoleLink(
 ): Promise<ConsoleLink> {
   return store.write(async (tx) => {
     const user = await findUser(tx, ref)
-    if (user.disabled_at !== null) throw userIsDisabled(user.email)
-    if (operatorRoleOf(user, true) !== null && call.caller.role !== 'admin') throw linkForAdmins(user.email)
+    if (user.disabled_at !== null) throw orgErrors.userIsDisabled(user.email)
+    if (operatorRoleOf(user, true) !== null && call.caller.role !== 'admin') throw orgErrors.linkForAdmins(user.email)
     const scope = `user:${user.id}` as const
     const action = 'operator.console_link_created'
     await audit.record(tx, call, { action, entityType: 'user', entityId: user.id, scope })
@@ -180,7 +180,7 @@ function endSession(
     const user = await findUser(tx, ref)
     const open = await sessions.openOf(tx, user.id)
     const chosen = open.filter(({ id }) => sessionId === 'all' || id === sessionId)
-    if (!chosen.length && sessionId !== 'all') throw sessionNotFound()
+    if (!chosen.length && sessionId !== 'all') throw orgErrors.sessionNotFound()
     for (const { id } of chosen) await sessions.end(tx, id)
     if (chosen.length) {
       const scope = `user:${user.id}` as const

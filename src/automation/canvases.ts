@@ -33,7 +33,7 @@ import {
 } from './canvases-schema'
 import type { About } from './canvases-steps'
 import type { canvasSettings } from './config'
-import { blankMessage, changedMeanwhile, noLicense, nothingToChange, versionNotFound } from './errors'
+import { automationErrors, blankMessage, noLicense, nothingToChange } from './errors'
 import { canvas } from './resource'
 import { type CanvasRow, type CanvasVersionRow, canvasVersions } from './table'
 
@@ -242,7 +242,7 @@ async function submission(deps: Deps, call: Call, row: CanvasRow, input: Publish
   const skill_id = row.published_skill_id && (await existing(skills, by, row.published_skill_id))
   return async (tx: Tx): Promise<Outcome> => {
     const locked = await canvases.findToChange(tx, call.caller, row.id)
-    if (locked.updated_at !== row.updated_at) throw changedMeanwhile()
+    if (locked.updated_at !== row.updated_at) throw automationErrors.changedMeanwhile()
     const outcome = await skills.submitIn(tx, by, { manifest, skill_id, visibility, target_org_id }, examined)
     if (!outcome.accepted) return refused(input, { review: outcome.review })
     const { skillId, id, status, reviewTier, autoApproved } = outcome.submission
@@ -313,7 +313,7 @@ function restoreVersion({ resources: { store }, canvases }: Deps, call: Call, id
   return store.write(async (tx) => {
     const row = await canvases.findToChange(tx, call.caller, id)
     const found = CanvasVersionId.is(versionId) && (await versions.first(tx, { id: versionId, canvas_id: row.id }))
-    if (!found) throw versionNotFound()
+    if (!found) throw automationErrors.versionNotFound()
     const { graph, graph_bytes, version } = found
     const input = { fields: ['graph_json'], metadata: { restored_version: version } }
     const about = { call, verb: 'updated', row }

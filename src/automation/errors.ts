@@ -1,5 +1,26 @@
-import { AppError, defineError, invalidInput, messageOf, quoted } from '../kernel/errors'
+import { AppError, defineErrors, invalidInput, messageOf, quoted } from '../kernel/errors'
 import { GRAPH_LIMITS } from './canvases-schema'
+
+export const automationErrors = {
+  ...defineErrors('conflict', {
+    changedMeanwhile:
+      'The canvas was changed while it was being published, so nothing was published. Publish it again.',
+    isDisabled: (name: string) =>
+      `The workflow ${quoted(name)} is disabled. Enable it with PATCH {"enabled":true} first.`,
+    notPaused: (status: string) => `This run is not waiting for an approval: it is ${status}.`,
+    waitsForTime: (until: string) => `This run waits until ${until}, not for an approval.`,
+    hasEnded: (status: string) => `This run has ended: it is ${status}.`,
+    canvasChanged:
+      'The canvas or its workflow was changed in the meantime, so nothing was changed here. Send it again.',
+  }),
+  ...defineErrors('not_found', {
+    versionNotFound: 'This canvas has no version with this id. GET /evi/canvases/{id}/versions lists them.',
+  }),
+  ...defineErrors('missing_fields', {
+    /** 400 `missing_fields` (docs/api.md 10). */
+    missingFields: (names: readonly string[]) => `A workflow needs ${names.map((name) => `"${name}"`).join(', ')}.`,
+  }),
+}
 
 export const nothingToChange = () =>
   invalidInput('', 'The body changes nothing. Send at least one of name, description, graph_json and is_public.')
@@ -18,16 +39,6 @@ export const noLicense = (license: string) =>
     'license',
     `"license" is ${messageOf(license)}, which is not an SPDX identifier. Use one such as MIT or Apache-2.0, or LicenseRef- and a name you choose.`,
   )
-
-export const changedMeanwhile = defineError(
-  'conflict',
-  () => 'The canvas was changed while it was being published, so nothing was published. Publish it again.',
-)
-
-export const versionNotFound = defineError(
-  'not_found',
-  () => 'This canvas has no version with this id. GET /evi/canvases/{id}/versions lists them.',
-)
 
 export const oneOfTwo = () =>
   invalidInput('event_pattern', 'A hook needs either "hook_preset_id" or "event_pattern", but not both.')
@@ -51,34 +62,6 @@ export const unknownSkill = (slug: string) =>
   })
 
 export const configTooLarge = (maxKb: number) => invalidInput('config', `"config" is larger than ${maxKb} KB.`)
-
-/** 400 `missing_fields` (docs/api.md 10). */
-export const missingFields = defineError(
-  'missing_fields',
-  (names: readonly string[]) => `A workflow needs ${names.map((name) => `"${name}"`).join(', ')}.`,
-)
-
-export const isDisabled = defineError(
-  'conflict',
-  (name: string) => `The workflow ${quoted(name)} is disabled. Enable it with PATCH {"enabled":true} first.`,
-)
-
-export const notPaused = defineError(
-  'conflict',
-  (status: string) => `This run is not waiting for an approval: it is ${status}.`,
-)
-
-export const waitsForTime = defineError(
-  'conflict',
-  (until: string) => `This run waits until ${until}, not for an approval.`,
-)
-
-export const hasEnded = defineError('conflict', (status: string) => `This run has ended: it is ${status}.`)
-
-export const canvasChanged = defineError(
-  'conflict',
-  () => 'The canvas or its workflow was changed in the meantime, so nothing was changed here. Send it again.',
-)
 
 export const notAnApprover = (): AppError =>
   new AppError('forbidden', 'This step has a list of approvers, and you are not on it.')

@@ -7,7 +7,7 @@ import type { Reader, Store } from '../kernel/store'
 import type { Resource } from '../resource'
 import type { CanvasService } from './canvases'
 import type { CanvasProblem } from './canvases-schema'
-import { canvasChanged } from './errors'
+import { automationErrors } from './errors'
 import type { workflow } from './resource'
 import type { RunRow, WorkflowRow } from './table'
 import { pageOfRuns, presentRun, runRepository as rows } from './workflows-repository'
@@ -67,7 +67,8 @@ export function createFromCanvas({ store, clock, canvases, workflows, read }: De
     return store.write(async (tx) => {
       const { updated_at, owner, org_id } = await canvases.canvases.findLocked(tx, call.caller, id)
       const found = await rows.ofCanvas(tx, owner, drawn.id)
-      if (updated_at !== drawn.updated_at || found?.updated_at !== before?.updated_at) throw canvasChanged()
+      if (updated_at !== drawn.updated_at || found?.updated_at !== before?.updated_at)
+        throw automationErrors.canvasChanged()
       if (found) {
         const row = await workflows.findToChange(tx, call.caller, found.id)
         const fields = Object.keys(columns).filter((name) => (columns as Record<string, unknown>)[name] !== undefined)

@@ -12,7 +12,7 @@ import type { Reader, Store, Tx } from '../kernel/store'
 import { createResource, type ResourceDeps } from '../resource'
 import { ExpressionFault, evaluate, isTrue, parseExpression } from '../text'
 import type { workflowSettings } from './config'
-import { hasEnded, isDisabled, missingFields, notPaused, waitsForTime } from './errors'
+import { automationErrors } from './errors'
 import { workflow } from './resource'
 import type { RunRow, WorkflowRow } from './table'
 import { createApprovals, createApprovers, type RunRef } from './workflows-approvals'
@@ -92,7 +92,7 @@ export function createWorkflows(deps: Deps) {
         ([, value]) => value === undefined,
       )
       if (missing.length || !steps?.length)
-        throw missingFields(missing.length ? missing.map(([member]) => member) : ['steps'])
+        throw automationErrors.missingFields(missing.length ? missing.map(([member]) => member) : ['steps'])
     }
     if (steps) {
       assertSteps(steps, outbound)
@@ -135,7 +135,7 @@ export function createWorkflows(deps: Deps) {
   ): Promise<RunReply> {
     const found = await workflows.find(store.read, call.caller, id)
     await approvers.assertMayRun(store.read, call.caller, found)
-    if (!found.enabled) throw isDisabled(found.name)
+    if (!found.enabled) throw automationErrors.isDisabled(found.name)
     const once = call.once?.id ?? null
     const input = {
       trigger: 'manual',
@@ -186,9 +186,9 @@ export function createWorkflows(deps: Deps) {
         const { caller } = call
         await approvals.turn(tx, await find(tx, caller, which))
         const found = await find(tx, caller, which)
-        if (found.status !== 'paused') throw notPaused(found.status)
+        if (found.status !== 'paused') throw automationErrors.notPaused(found.status)
         const { kind, until } = found.pause!
-        if (kind === 'delay') throw waitsForTime(iso(until))
+        if (kind === 'delay') throw automationErrors.waitsForTime(iso(until))
         await approvers.assertMayDecide(tx, caller, found)
         const by = caller.type === 'operator' ? null : caller.userId
         const step = (await rows.steps(tx, [found.id])).at(-1)!
@@ -234,7 +234,7 @@ export function createWorkflows(deps: Deps) {
     return deciding(async (tx) => {
       await approvals.turn(tx, await find(tx, call.caller, which))
       const found = await find(tx, call.caller, which)
-      if (found.completed_at !== null) throw hasEnded(found.status)
+      if (found.completed_at !== null) throw automationErrors.hasEnded(found.status)
       await approvers.assertMayCancel(tx, call.caller, found)
       const ended = await outcomes.end(tx, found, { status: 'failed', error: 'cancelled', turn: found.turn + 1 })
       const about = { entityType: 'workflow' as const, entityId: found.workflow_id, scope: found.owner }

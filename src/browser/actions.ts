@@ -9,7 +9,7 @@ import type { Tx } from '../kernel/store'
 import { problemsOfResult, ToolFailure, validatorOf } from '../tools'
 import type { Deps } from './deps'
 import type { Download } from './downloads'
-import { sessionNotFound } from './errors'
+import { browserErrors } from './errors'
 import { settle } from './find-element'
 import { inTurn, type OpenSession } from './host'
 import { within } from './live'
@@ -126,7 +126,7 @@ async function finish(
         proxy_bytes: live.proxy.bytes(),
       }
       const version = await rows.nextVersion(tx, session.id, seen)
-      if (version === null) throw sessionNotFound()
+      if (version === null) throw browserErrors.sessionNotFound()
       const downloads = await keepDownloads(deps, tx, call, session, ran.downloads)
       const result = performed.draft
         ? { artifact: await keepPicture(deps, tx, call, session, performed) }

@@ -3,7 +3,7 @@ import type { Call, Caller } from '../kernel/caller'
 import { open, randomHex, seal } from '../kernel/crypto'
 import { AppError, type ErrorCode } from '../kernel/errors'
 import type { Deps } from './deps'
-import { liveViewUnavailable } from './errors'
+import { browserErrors } from './errors'
 import type { ActionInput, Actor, BrowserSessionId } from './schema'
 import { browserCalls, type SessionRow } from './table'
 
@@ -63,7 +63,7 @@ export async function askNode(deps: Calling, row: SessionRow, request: Request, 
       }
       signal.throwIfAborted()
       const waited = clock.monotonic() - began
-      if (!found || waited > MAX_MS || (waited > TAKEN_MS && !found.taken)) throw liveViewUnavailable()
+      if (!found || waited > MAX_MS || (waited > TAKEN_MS && !found.taken)) throw browserErrors.liveViewUnavailable()
       const { promise: woken, resolve } = Promise.withResolvers<void>()
       wake = resolve
       await Promise.race([clock.sleep(LOOK_MS, signal), woken])

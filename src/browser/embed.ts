@@ -3,7 +3,7 @@ import { AppError } from '../kernel/errors'
 import { newRequestId } from '../kernel/ids'
 import { isConfigured } from './chromium'
 import type { Deps } from './deps'
-import { invalidEmbedToken } from './errors'
+import { browserErrors } from './errors'
 import type { OpenSession } from './host'
 import { playerOf, type Rights } from './present'
 import { type RemoteInputRecord, recordRemoteInput } from './recorder'
@@ -98,7 +98,7 @@ export function createEmbed(deps: Deps) {
         })
       })
     }
-    throw invalidEmbedToken()
+    throw browserErrors.invalidEmbedToken()
   }
 
   /** The recording of a session, also of an ended one, for everyone with the link of its player. */

@@ -6,7 +6,7 @@ import { errorFields, type Log } from '../kernel/log'
 import { startChromium } from './chromium'
 import type { OtherModules } from './deps'
 import { openEgressProxy } from './egress-proxy'
-import { browserFailed } from './errors'
+import { browserErrors } from './errors'
 import { controlOf, type LiveBrowser, openLive } from './live'
 import type { BrowserSessionId, BrowserTool, EndReason, LiveView } from './schema'
 import { createRefs, type Refs } from './tree'
@@ -122,7 +122,7 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Losi
       (error: unknown) => {
         browser = null
         log.error(errorFields(error), 'the browser did not start')
-        throw browserFailed.with({ retryAfterS: 5, cause: error })
+        throw browserErrors.browserFailed.with({ retryAfterS: 5, cause: error })
       },
     )
     return browser
@@ -196,7 +196,7 @@ export function createHost({ settings, outbound, log, onLost, onReplaced }: Losi
     } catch (error) {
       proxy.close()
       log.error(errorFields(error), 'the browser opened no session')
-      throw browserFailed.with({ retryAfterS: 5, cause: error })
+      throw browserErrors.browserFailed.with({ retryAfterS: 5, cause: error })
     }
   }
 }

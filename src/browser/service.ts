@@ -7,7 +7,7 @@ import { isConfigured } from './chromium'
 import { createControl } from './control'
 import type { Deps, OtherModules } from './deps'
 import { createEmbed } from './embed'
-import { sessionNotFound } from './errors'
+import { browserErrors } from './errors'
 import { createHost } from './host'
 import { createEmbedTokens } from './present'
 import { actIn, closeAll, findSession, loseSessions, renew, serve, stopSession } from './sessions'
@@ -53,7 +53,7 @@ function createAgentTools(deps: Deps) {
     /** The tools for an existing session of the run's caller. Throws 404 `session_not_found`. */
     async toolsFor(call: Call, id: string, stealth: boolean): Promise<Tool[]> {
       const row = await findSession(deps, call, id)
-      if (row.state === 'ended') throw sessionNotFound()
+      if (row.state === 'ended') throw browserErrors.sessionNotFound()
       const how = { by: 'agent' as const, recorded: !stealth }
       return toolsOf((by, tool, args) => actIn(deps, by, row.id, { tool, arguments: args }, how), unavailable)
     },

@@ -7,7 +7,7 @@ import { runAction } from './actions'
 import { askNode, type Request } from './calls'
 import type { Deps } from './deps'
 import { endedView, endSession } from './end'
-import { liveViewUnavailable, sessionNotFound } from './errors'
+import { browserErrors } from './errors'
 import type { OpenSession } from './host'
 import { EMBED_MS, linkUntil, playerUrl, presentOverseen, presentSession, viewUrl } from './present'
 import { actionsOf } from './recorder'
@@ -41,7 +41,7 @@ export async function findSession(
 ): Promise<SessionRow> {
   const of = caller.type === 'operator' ? null : { owner: ownerOf(caller), holder: holderOf(caller) }
   const row = BrowserSessionId.is(id) ? await rows.find(store.read, of, id) : undefined
-  if (!row) throw sessionNotFound()
+  if (!row) throw browserErrors.sessionNotFound()
   return row
 }
 
@@ -77,7 +77,7 @@ export async function createLink(
 ): Promise<SessionLink> {
   const { store, clock, audit } = deps
   const row = await findSession(deps, call, id)
-  if (row.state === 'ended') throw sessionNotFound()
+  if (row.state === 'ended') throw browserErrors.sessionNotFound()
   const rights = control ? ('control' as const) : ('view' as const)
   const entity = { entityType: 'browser_session' as const, entityId: row.id, scope: row.owner }
   await store.write((tx) =>
@@ -90,13 +90,13 @@ export async function createLink(
 /** The tabs of a session and the link to view them. Throws 404 `session_not_found`, `live_view_unavailable`. */
 export async function liveOf(deps: Deps, found: SessionRow, fresh: boolean): Promise<LiveView> {
   const { clock, host } = deps
-  if (found.state === 'ended') throw sessionNotFound()
+  if (found.state === 'ended') throw browserErrors.sessionNotFound()
   if (isElsewhere(deps, found)) {
     const request = { what: 'live' as const, fresh }
     return (await askNode(deps, found, request, AbortSignal.timeout(ELSEWHERE_MS))) as LiveView
   }
   const session = host.find(found.id)
-  if (!session) throw liveViewUnavailable()
+  if (!session) throw browserErrors.liveViewUnavailable()
   const { shown } = session
   // Reuses the answer of the last minute while the version is unchanged.
   const isNew = shown?.view.live_view_version === found.view_version && clock.monotonic() - shown.at < SHOWN_MS
@@ -118,7 +118,7 @@ async function refreshed({ store, host }: Deps, row: SessionRow): Promise<Sessio
     seen = { url, title, favicon_url }
   }
   const version = await store.write((tx) => rows.nextVersion(tx, row.id, seen))
-  if (version === null) throw sessionNotFound()
+  if (version === null) throw browserErrors.sessionNotFound()
   if (session) {
     session.version = Math.max(session.version, version)
     for (const tell of session.listeners) tell()
@@ -189,9 +189,9 @@ const isElsewhere = ({ store, node, host }: Deps, row: SessionRow): boolean =>
   store.dialect === 'postgres' && row.state === 'active' && row.node !== node && !host.find(row.id)
 
 function opened({ host }: Deps, row: SessionRow): OpenSession {
-  if (row.state === 'ended') throw sessionNotFound()
+  if (row.state === 'ended') throw browserErrors.sessionNotFound()
   const session = host.find(row.id)
-  if (!session) throw liveViewUnavailable()
+  if (!session) throw browserErrors.liveViewUnavailable()
   return session
 }
 
@@ -203,7 +203,7 @@ export async function serve(deps: Deps, id: BrowserSessionId, request: Request, 
   }
   if (request.what === 'address') return { address: deps.settings.nodeUrl || deps.origin() }
   const row = await rows.find(deps.store.read, null, id)
-  if (!row || !deps.host.find(id)) throw sessionNotFound()
+  if (!row || !deps.host.find(id)) throw browserErrors.sessionNotFound()
   return liveOf(deps, row, request.fresh)
 }
 

@@ -6,7 +6,7 @@ import type { Tx } from '../kernel/store'
 import { isConfigured } from './chromium'
 import type { Deps } from './deps'
 import { costOf, HELD_MINUTES } from './end'
-import { browserUnconfigured, proxiesUnconfigured, serverFull, sessionLimit } from './errors'
+import { browserErrors } from './errors'
 import { goTo, readAddress } from './navigate'
 import { presentHandle } from './present'
 import { sessionRepository as rows } from './repository'
@@ -22,16 +22,16 @@ export const holderOf = (caller: TenantCaller): string => keyIdOf(caller) ?? `us
  */
 export async function startSession(deps: Deps, call: Call, input: NewSession): Promise<SessionHandle> {
   const { store, outbound, host, settings } = deps
-  if (!isConfigured(settings)) throw browserUnconfigured()
+  if (!isConfigured(settings)) throw browserErrors.browserUnconfigured()
   const regions = settings.browserRegions.split(',')
   const region = input.region ?? regions[0]!
   if (!regions.includes(region)) {
     throw invalidInput('region', `"region" is "${quoted(region)}"; it must be one of ${regions.join(', ')}.`)
   }
-  if (input.proxies && !settings.browserUpstreamProxy) throw proxiesUnconfigured()
+  if (input.proxies && !settings.browserUpstreamProxy) throw browserErrors.proxiesUnconfigured()
   const url = input.url == null ? null : await readAddress(outbound, input.url, 'url')
   if (host.open.size + host.starting >= settings.browserSessions)
-    throw serverFull.with({ retryAfterS: 30 }, settings.browserSessions)
+    throw browserErrors.serverFull.with({ retryAfterS: 30 }, settings.browserSessions)
   host.starting += 1
   const row = rowOf(deps, call, input, region)
   try {
@@ -49,7 +49,7 @@ async function insert({ billing, settings }: Deps, tx: Tx, call: Call, row: Sess
   // From here on the wallet is locked, so that two concurrent requests count each other.
   row.hold = await billing.reserve(tx, { ...payer, ref: refOf(row.id, row.started_at), amount, forSession: true })
   const max = settings.browserSessionsPerUser
-  if ((await rows.countOfUser(tx, row.user_id)) >= max) throw sessionLimit.with({ retryAfterS: 30 }, max)
+  if ((await rows.countOfUser(tx, row.user_id)) >= max) throw browserErrors.sessionLimit.with({ retryAfterS: 30 }, max)
   await rows.insert(tx, row)
 }
 

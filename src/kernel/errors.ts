@@ -103,6 +103,27 @@ export function defineError<Facts extends unknown[]>(code: ErrorCode, sentence: 
   })
 }
 
+type Raised<Sentence> = Sentence extends (...facts: infer Facts) => string
+  ? ReturnType<typeof defineError<Facts>>
+  : ReturnType<typeof defineError<[]>>
+
+/**
+ * Like `defineError`, for the errors of a module that have the same code. A sentence without facts is a text:
+ *
+ *     const keyErrors = defineErrors('conflict', { taken: (name: string) => `"${name}" is in use.`, ended: 'It ended.' })
+ *     throw keyErrors.taken('ci')
+ */
+export const defineErrors = <Sentences extends Record<string, string | ((...facts: never[]) => string)>>(
+  code: ErrorCode,
+  sentences: Sentences,
+) =>
+  Object.fromEntries(
+    Object.entries(sentences).map(([name, sentence]) => [
+      name,
+      defineError(code, typeof sentence === 'string' ? () => sentence : sentence),
+    ]),
+  ) as unknown as { readonly [Name in keyof Sentences]: Raised<Sentences[Name]> }
+
 /** One error for an id that does not exist, is malformed, or belongs to someone else (docs/api.md 1.5). */
 export const notFound = defineError('not_found', (what: string) => `No ${what} with this id.`)
 

@@ -1,6 +1,6 @@
 import type { Driver, ImageQuality } from '../engines'
 import { createWorkerPool, WorkerFailure } from '../kernel/worker-pool'
-import { tooMuchToDraw } from './errors'
+import { mediaErrors } from './errors'
 import type { SceneInput } from './scenes/compose'
 import { readPrompt } from './scenes/read'
 
@@ -41,7 +41,7 @@ export function createIllustrator({ timeoutMs = TIMEOUT_MS } = {}): Required<Pic
       }
       const bytes = await pool.run(input, { timeoutMs, signal }).catch((error: unknown) => {
         if (!(error instanceof WorkerFailure)) throw error
-        if (error.kind !== 'failed') throw tooMuchToDraw()
+        if (error.kind !== 'failed') throw mediaErrors.tooMuchToDraw()
         throw new Error(`the picture could not be drawn: ${error.message}`)
       })
       return { bytes, mimeType: 'image/png' }

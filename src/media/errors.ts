@@ -1,32 +1,44 @@
-import { AppError, defineError } from '../kernel/errors'
+import { AppError, defineErrors } from '../kernel/errors'
 import { FORMATS } from './schema'
 
-export const notAnImage = defineError(
-  'engine_unavailable',
-  () => 'The answer of the image engine is not a picture. Nothing was charged; try again shortly.',
-)
-
-/** 400: drawing the picture took too much time or memory. */
-export const tooMuchToDraw = defineError(
-  'validation_error',
-  () => 'The picture has too many elements to draw. Use a shorter description.',
-)
-
-/** 503: an upstream or a process failed to make the video. */
-export const videoNotMade = defineError('engine_unavailable', (sentence: string) => sentence)
-
-/** 400: the engine cannot make the requested video. */
-export const videoRefused = defineError('validation_error', (sentence: string) => sentence)
-
-export const invalidFormat = defineError(
-  'invalid_format',
-  (format: string) => `"${format}" is not a document format. Send one of ${FORMATS.join(', ')}.`,
-)
-
-export const tooLarge = defineError(
-  'validation_error',
-  () => 'The document is too large to lay out. Ask for a shorter document, or for several documents.',
-)
+export const mediaErrors = {
+  ...defineErrors('engine_unavailable', {
+    notAnImage: 'The answer of the image engine is not a picture. Nothing was charged; try again shortly.',
+    /** 503: an upstream or a process failed to make the video. */
+    videoNotMade: (sentence: string) => sentence,
+    /** 503: no connected engine translates. */
+    noTranslation:
+      'No engine of this server translates. Nothing was charged. Its operator can set SVC_ENGINE_BASE_URL, or "translates" of an upstream of svc-1-transcribe that has /audio/translations.',
+  }),
+  ...defineErrors('validation_error', {
+    /** 400: drawing the picture took too much time or memory. */
+    tooMuchToDraw: 'The picture has too many elements to draw. Use a shorter description.',
+    /** 400: the engine cannot make the requested video. */
+    videoRefused: (sentence: string) => sentence,
+    tooLarge: 'The document is too large to lay out. Ask for a shorter document, or for several documents.',
+  }),
+  ...defineErrors('invalid_format', {
+    invalidFormat: (format: string) => `"${format}" is not a document format. Send one of ${FORMATS.join(', ')}.`,
+  }),
+  ...defineErrors('tts_provider_error', {
+    /** 502: the voice engine failed (docs/api.md 1.5). */
+    ttsProviderError:
+      'The voice engine failed. Nothing was charged; try again. The operator can look up this request id.',
+  }),
+  ...defineErrors('stt_provider_error', {
+    /** 502: the transcription engine failed (docs/api.md 1.5). */
+    sttProviderError:
+      'The transcription engine failed. Nothing was charged; try again. The operator can look up this request id.',
+  }),
+  ...defineErrors('tts_unavailable', {
+    ttsUnavailable:
+      'This server has no voice. Its operator can install espeak-ng, or set SVC_TTS_BASE_URL to a server with /audio/speech.',
+  }),
+  ...defineErrors('stt_unavailable', {
+    sttUnavailable:
+      'This server cannot transcribe. Its operator can set SVC_STT_BASE_URL to a server with /audio/transcriptions.',
+  }),
+}
 
 const at = (field: string, message: string) => ({ param: field, details: [{ path: field, message }] })
 
@@ -50,41 +62,11 @@ export function notARecording(found: string): AppError {
   return new AppError('unsupported_media_type', message, at('file', message))
 }
 
-/** 502: the voice engine failed (docs/api.md 1.5). */
-export const ttsProviderError = defineError(
-  'tts_provider_error',
-  () => 'The voice engine failed. Nothing was charged; try again. The operator can look up this request id.',
-)
-
-/** 502: the transcription engine failed (docs/api.md 1.5). */
-export const sttProviderError = defineError(
-  'stt_provider_error',
-  () => 'The transcription engine failed. Nothing was charged; try again. The operator can look up this request id.',
-)
-
-export const ttsUnavailable = defineError(
-  'tts_unavailable',
-  () =>
-    'This server has no voice. Its operator can install espeak-ng, or set SVC_TTS_BASE_URL to a server with /audio/speech.',
-)
-
 /** 400: neither the voice engine nor this server can write the format. */
 export function speechFormatRefused(format: string, cause?: unknown): AppError {
   const message = `This server cannot write speech as "${format}". Send "response_format":"mp3", or leave it out; its operator can install ffmpeg for the other formats.`
   return new AppError('validation_error', message, { ...at('response_format', message), cause })
 }
-
-/** 503: no connected engine translates. */
-export const noTranslation = defineError(
-  'engine_unavailable',
-  () =>
-    'No engine of this server translates. Nothing was charged. Its operator can set SVC_ENGINE_BASE_URL, or "translates" of an upstream of svc-1-transcribe that has /audio/translations.',
-)
-
-export const sttUnavailable = defineError(
-  'stt_unavailable',
-  () => 'This server cannot transcribe. Its operator can set SVC_STT_BASE_URL to a server with /audio/transcriptions.',
-)
 
 /** Why the local program produced no speech. For operators only. */
 export class LocalSpeechFailure extends Error {

@@ -6,7 +6,7 @@ import type { Call } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { reencodeImage } from '../kernel/pictures'
 import { labelled } from './drawing-label'
-import { notAnImage } from './errors'
+import { mediaErrors } from './errors'
 import { missingIn } from './missing-letters'
 import { readPrompt } from './scenes/read'
 import { type GenerationInput, type Generations, ImageId, type ImageInput, type Images, SIZES } from './schema'
@@ -246,7 +246,7 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
       const { bytes, mimeType } = await written(image, input.format ?? null)
       const draft = await context.keep(bytes, mimeType)
       const size = imageSize(bytes)
-      if (!size || !draft.mimeType.startsWith('image/')) throw notAnImage()
+      if (!size || !draft.mimeType.startsWith('image/')) throw mediaErrors.notAnImage()
       const { free, engineId: by } = image
       const about: About = {
         type: 'image',
@@ -267,7 +267,7 @@ export function createPictures(engines: Pick<EngineService, 'image'>) {
 async function written(image: MadeImage & { free: boolean }, format: PictureInput['format']): Promise<MadeImage> {
   if (!format || imageSize(image.bytes)?.format.toLowerCase() === format) return image
   const drawn = await reencodeImage(image.bytes, { as: () => format })
-  if (!drawn) throw notAnImage()
+  if (!drawn) throw mediaErrors.notAnImage()
   // Redrawing removes the metadata that says how the picture was made.
   return { bytes: image.free ? labelled[format](drawn.bytes, drawn) : drawn.bytes, mimeType: `image/${format}` }
 }

@@ -17,16 +17,7 @@ import { hasIdPrefix, isIdPrefix } from '../kernel/id-prefix'
 import type { UserId } from '../kernel/ids'
 import { rowsOf } from '../kernel/rows'
 import type { Reader, Store, Tx } from '../kernel/store'
-import {
-  ambiguousOperator,
-  endInThePast,
-  nameTaken,
-  noOperatorRole,
-  notAnOperator,
-  notFromConsole,
-  operatorNotFound,
-  operatorRevoked,
-} from './errors'
+import { operatorErrors } from './errors'
 import { type NewOperator, type Operator, OperatorKeyId, type OperatorWithSecret } from './schema'
 import { type OperatorKeyRow, operatorKeys } from './table'
 
@@ -86,7 +77,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     await assertConfirmed(call.caller)
     const now = clock.now()
     const expires = expires_at ? Date.parse(expires_at) : null
-    if (expires !== null && expires <= now) throw endInThePast(expires_at!)
+    if (expires !== null && expires <= now) throw operatorErrors.endInThePast(expires_at!)
     const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
     const row: OperatorKeyRow = {
       id: OperatorKeyId.create(),
@@ -100,7 +91,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
       revoked_at: null,
     }
     return store.write(async (tx) => {
-      if (!(await operatorKeyRepository.insert(tx, row))) throw nameTaken(name)
+      if (!(await operatorKeyRepository.insert(tx, row))) throw operatorErrors.nameTaken(name)
       await record(tx, call, 'operator.added', row)
       return { ...present(row), key: token }
     })
@@ -113,7 +104,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     return store.write(async (tx) => {
       const before = await find(tx, ref)
       const row = await operatorKeyRepository.update(tx, before.id, { hash, prefix })
-      if (!row) throw operatorRevoked(before.name)
+      if (!row) throw operatorErrors.operatorRevoked(before.name)
       await record(tx, call, 'operator.rotated', row)
       return { ...present(row), key: token }
     })
@@ -135,7 +126,7 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     const token = /^bearer[ \t]+(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
     const hash = recogniseSecret(token, [OPERATOR_LABEL])
     const row = hash === null ? undefined : await operatorKeyRepository.byHash(store.read, hash)
-    if (!row || stateOf(row) !== 'active') throw notAnOperator()
+    if (!row || stateOf(row) !== 'active') throw operatorErrors.notAnOperator()
     const now = clock.now()
     if (row.last_used_at === null || now - row.last_used_at >= USES_EVERY_MS)
       await store.write((tx) => operatorKeyRepository.update(tx, row.id, { last_used_at: now }))
@@ -154,8 +145,8 @@ export function createOperatorAccess({ store, audit, clock }: Deps) {
     const exact = await operatorKeyRepository.find(reader, ref)
     const found = exact ? [exact] : isIdPrefix(ref) ? await operatorKeyRepository.byIdPrefix(reader, ref) : []
     const names = found.map(({ name }) => name)
-    if (found.length > 1) throw ambiguousOperator(ref, names)
-    if (!found[0]) throw operatorNotFound(ref)
+    if (found.length > 1) throw operatorErrors.ambiguousOperator(ref, names)
+    if (!found[0]) throw operatorErrors.operatorNotFound(ref)
     return found[0]
   }
 
@@ -224,14 +215,14 @@ export function createBrowserOperators({
   async function identify({ method, headers }: Request, reason: string | null): Promise<OperatorCaller> {
     const [origin, host, fetchSite] = [headers.get('origin'), headers.get('host'), headers.get('sec-fetch-site')]
     const cookie = headers.get('cookie') ?? ''
-    if (headers.has('authorization')) throw notFromConsole()
+    if (headers.has('authorization')) throw operatorErrors.notFromConsole()
     assertOwnPage({ method, authorization: null, origin, host, fetchSite }, ownOrigin)
     // Applies to reads too, because no page of another site has a reason to send them.
-    if (fetchSite !== null && fetchSite !== 'same-origin') throw notFromConsole()
+    if (fetchSite !== null && fetchSite !== 'same-origin') throw operatorErrors.notFromConsole()
     const caller = await authenticate({ authorization: null, cookie })
-    if (caller.type !== 'session') throw notFromConsole()
+    if (caller.type !== 'session') throw operatorErrors.notFromConsole()
     const found = await roleOf(caller.userId)
-    if (!found) throw noOperatorRole()
+    if (!found) throw operatorErrors.noOperatorRole()
     await admit(caller)
     return {
       type: 'operator',

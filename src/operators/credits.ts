@@ -10,7 +10,7 @@ import { invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { mapPage, type Page } from '../kernel/page'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { endInThePast } from './errors'
+import { operatorErrors } from './errors'
 import type {
   Adjustment,
   Balance,
@@ -55,7 +55,7 @@ async function grant(deps: Deps, call: By, { amount_cents, checkout, ...input }:
   if (amount_cents === undefined)
     throw invalidInput('amount_cents', '"amount_cents" is missing. Send the amount in cents.')
   const expiresAt = input.expires_at ? Date.parse(input.expires_at) : null
-  if (expiresAt !== null && expiresAt <= deps.clock.now()) throw endInThePast(input.expires_at!)
+  if (expiresAt !== null && expiresAt <= deps.clock.now()) throw operatorErrors.endInThePast(input.expires_at!)
   const owner = await findOwner(read, input.owner)
   actingUserOf(owner)
   const ref = `grant_${input.idempotency_key ?? randomBase62(24)}`

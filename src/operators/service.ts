@@ -19,7 +19,7 @@ import { createBackups } from './backups'
 import { createCreditVerbs } from './credits'
 import { createDoctor } from './doctor'
 import { createEngineVerbs } from './engines'
-import { traceNotFound } from './errors'
+import { operatorErrors } from './errors'
 import { createLimitVerbs } from './limits'
 import { drainNode, getNode, listNodes, type NodeDeps } from './nodes'
 import type {
@@ -295,7 +295,7 @@ function createTrace({ store, clock, audit, traffic, traces }: TraceDeps) {
     // Ledger rows whose reference ends with the request id.
     const rows = scope === null ? [] : (await listLedger(store.read, scope, MAX_ROWS, { ref })).items.toReversed()
     const events = scope === null ? [] : await recordOf(scope, ref, query, about)
-    if (!steps.length && !line && !rows.length && !events.length) throw traceNotFound(ref)
+    if (!steps.length && !line && !rows.length && !events.length) throw operatorErrors.traceNotFound(ref)
     return {
       object: 'trace',
       id: ref,

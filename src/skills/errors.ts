@@ -1,12 +1,27 @@
-import { defineError, invalidInput } from '../kernel/errors'
+import { defineError, defineErrors, invalidInput } from '../kernel/errors'
 import type { Review, SubmissionStatus } from './schema-skill'
+
+export const skillErrors = {
+  ...defineErrors('not_found', {
+    skillNotFound: 'No skill with this id.',
+    submissionNotFound: 'No submission with this id.',
+    notInstalled: 'No installed skill with this id.',
+  }),
+  ...defineErrors('rate_limit_exceeded', {
+    tooManySubmissions: (max: number, waitS: number) =>
+      `An author can submit ${max} skills and versions in 24 hours, and you have used them all. Try again in ${waitS} s.`,
+    tooManyTrials: (max: number, waitS: number) =>
+      `The sandbox allows ${max} free trials a day, and you have used them all. Try again in ${waitS} s, or install the skill and send a completion.`,
+  }),
+  ...defineErrors('validation_error', {
+    orgMissing:
+      '"visibility" is "org", but "target_org_id" is missing. Send the id of the organization whose members can use it.',
+    nameOne: 'Name the skill: send "skillId" or "slug".',
+  }),
+}
 
 const conflict = <Given extends unknown[]>(text: (...args: Given) => string) => defineError('conflict', text)
 const forbidden = <Given extends unknown[]>(text: (...args: Given) => string) => defineError('forbidden', text)
-
-export const skillNotFound = defineError('not_found', () => 'No skill with this id.')
-export const submissionNotFound = defineError('not_found', () => 'No submission with this id.')
-export const notInstalled = defineError('not_found', () => 'No installed skill with this id.')
 
 const unreviewed = defineError('review_failed', ({ checks }: Review) => {
   const failed = Object.entries(checks).filter(([, result]) => result.startsWith('fail: '))
@@ -16,18 +31,6 @@ const unreviewed = defineError('review_failed', ({ checks }: Review) => {
 /** Refusal by review; the response body carries the review next to the error (docs/api.md 1.5). */
 export const reviewFailed = ({ passed, tier, checks }: Review) =>
   unreviewed.with({ topLevel: { review: { passed, tier, checks } } }, { passed, tier, checks })
-
-export const tooManySubmissions = defineError(
-  'rate_limit_exceeded',
-  (max: number, waitS: number) =>
-    `An author can submit ${max} skills and versions in 24 hours, and you have used them all. Try again in ${waitS} s.`,
-)
-
-export const tooManyTrials = defineError(
-  'rate_limit_exceeded',
-  (max: number, waitS: number) =>
-    `The sandbox allows ${max} free trials a day, and you have used them all. Try again in ${waitS} s, or install the skill and send a completion.`,
-)
 
 export const slugTaken = conflict((slug: string) => `The slug "${slug}" is taken or reserved. Choose another.`)
 
@@ -94,12 +97,6 @@ export const unreadDiff = conflict(
     'A submission of tier security can be approved only after you read its diff. Run svc-admin submissions diff and send the sha that it prints last.',
 )
 
-export const orgMissing = defineError(
-  'validation_error',
-  () =>
-    '"visibility" is "org", but "target_org_id" is missing. Send the id of the organization whose members can use it.',
-)
-
 export const notAMember = forbidden(
   () =>
     'You are not a member of "target_org_id" with a role that may manage its skills. Ask an owner or admin of the organization.',
@@ -113,5 +110,3 @@ export const nothingToChange = () =>
     '',
     'The body changes nothing. Send at least one of name, description, system_prompt_ext and tool_definitions.',
   )
-
-export const nameOne = defineError('validation_error', () => 'Name the skill: send "skillId" or "slug".')

@@ -3,7 +3,7 @@ import postcss from 'postcss'
 import type { Tier } from '../kernel/caller'
 import { invalidInput, quoted } from '../kernel/errors'
 import { shorten } from '../kernel/text'
-import { brandingNeedsTier } from './errors'
+import { widgetErrors } from './errors'
 import type { Behavior, Groups } from './schema'
 import type { WidgetRow } from './table'
 import { readOrigins } from './visitor-auth'
@@ -79,7 +79,7 @@ export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): 
   }
   if (sent.appearance && read.appearance) {
     const { hideBranding, customCss } = sent.appearance
-    if (hideBranding && rules.tier === 'free') throw brandingNeedsTier(rules.tier)
+    if (hideBranding && rules.tier === 'free') throw widgetErrors.brandingNeedsTier(rules.tier)
     if (customCss !== undefined) read.appearance.customCss = sanitiseCss(customCss)
     for (const name of ['logoUrl', 'avatarUrl'] as const) assertLink(`appearance.${name}`, sent.appearance[name])
   }

@@ -2,7 +2,7 @@ import { hmacHex, timingSafeEqual } from '../kernel/crypto'
 import { invalidInput } from '../kernel/errors'
 import { storable } from '../kernel/text'
 import type { Deps } from './deps'
-import { badIdentity, isClosed, isOthers } from './errors'
+import { isClosed, isOthers, widgetErrors } from './errors'
 import { sessionRepository as rows } from './repository'
 import type { Identified, IdentityInput, VisitContext, VisitorIdentity } from './schema-sessions'
 import type { WidgetRow } from './table'
@@ -44,12 +44,13 @@ function readIdentity(deps: Deps, widget: WidgetRow, message: Message): VisitorI
 function assertSigned({ clock, masterKey }: Deps, widget: WidgetRow, message: Message & { hash: string }): void {
   const secret = identitySecretOf(masterKey, widget)
   const [, until = ''] = /^([1-9]\d{9})\.[0-9a-f]{64}$/.exec(message.hash) ?? []
-  if (!secret) throw badIdentity('this widget has no identity secret')
-  if (!until) throw badIdentity('it is not "<unix seconds>.<64 hex digits>"')
-  if (!message.external_id && !message.email) throw badIdentity('neither "external_id" nor "email" was sent')
+  if (!secret) throw widgetErrors.badIdentity('this widget has no identity secret')
+  if (!until) throw widgetErrors.badIdentity('it is not "<unix seconds>.<64 hex digits>"')
+  if (!message.external_id && !message.email)
+    throw widgetErrors.badIdentity('neither "external_id" nor "email" was sent')
   if (!timingSafeEqual(message.hash, signIdentity(secret, Number(until), message)))
-    throw badIdentity('it was made with another secret or from other values')
-  if (Number(until) * 1_000 <= clock.now()) throw badIdentity('it has expired')
+    throw widgetErrors.badIdentity('it was made with another secret or from other values')
+  if (Number(until) * 1_000 <= clock.now()) throw widgetErrors.badIdentity('it has expired')
 }
 
 /**

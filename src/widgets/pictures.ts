@@ -6,7 +6,7 @@ import { AppError, invalidInput } from '../kernel/errors'
 import { describeRejectedImage, reencodeImage } from '../kernel/pictures'
 import type { Tx } from '../kernel/store'
 import type { Deps } from './deps'
-import { cannotKeep } from './errors'
+import { widgetErrors } from './errors'
 import { presentMessage } from './repository'
 import type { WidgetMessage } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
@@ -60,7 +60,9 @@ export async function keepPictures(
     const about = { type: 'image' as const, filename: 'picture', engine: 'visitor', model: `widget ${id}` }
     made.push(
       await files.add(tx, owner, draft, about).catch((error) => {
-        throw error instanceof AppError && error.kind === 'conflict' ? cannotKeep.with({ cause: error }) : error
+        throw error instanceof AppError && error.kind === 'conflict'
+          ? widgetErrors.cannotKeep.with({ cause: error })
+          : error
       }),
     )
   }

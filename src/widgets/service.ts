@@ -14,7 +14,7 @@ import { beginningOf } from '../kernel/text'
 import { type Change, createResource } from '../resource'
 import { sessionsSince } from './analytics'
 import type { Deps, OtherModules } from './deps'
-import { noSuchSkill } from './errors'
+import { widgetErrors } from './errors'
 import { readGroups } from './groups'
 import { createHub } from './hub'
 import { identitySecretOf } from './identity'
@@ -140,7 +140,7 @@ export function createWidgets(modules: OtherModules) {
     // Throws 404 for a skill that the widget's answers could not use. Skills it already had may be gone by now.
     for (const slug of sent.behavior?.skills ?? [])
       if (!(before?.behavior.skills ?? []).includes(slug) && !(await modules.skills.runnable(key ?? caller, slug)))
-        throw noSuchSkill.with({ param: 'behavior.skills' }, slug)
+        throw widgetErrors.noSuchSkill.with({ param: 'behavior.skills' }, slug)
     const paying = keyId === undefined || !key ? {} : { api_key_id: key.keyId, key_owner: ownerOf(key) }
     return { name, status, ...paying, ...groups }
   }

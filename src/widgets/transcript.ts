@@ -12,7 +12,7 @@ import type { Tx } from '../kernel/store'
 import type { ConversationService } from '../skills'
 import { ConversationId, MessageId } from '../skills/conversations/schema'
 import type { Deps } from './deps'
-import { cannotAnswer, isClosed, nothingRequested, sessionNotFound } from './errors'
+import { isClosed, nothingRequested, sessionNotFound, widgetErrors } from './errors'
 import { isForVisitors, personaOf } from './groups'
 import { sessionRepository as rows } from './repository'
 import type { Drafted, WidgetSessionId } from './schema-sessions'
@@ -261,7 +261,7 @@ export async function answerTurn(deps: Deps, turn: Turn, show: Show | null): Pro
     await store.write((tx) => rows.changeMessage(tx, turn.message.id, { failed: true }))
     // These errors concern the widget's owner and not its visitors: credit, the key, its rights.
     throw error instanceof AppError && ['unpaid', 'forbidden', 'unauthenticated'].includes(error.kind)
-      ? cannotAnswer.with({ retryAfterS: 30, cause: error })
+      ? widgetErrors.cannotAnswer.with({ retryAfterS: 30, cause: error })
       : error
   } finally {
     unhear()
@@ -280,7 +280,7 @@ export async function draftAnswer(
   const message = messages.find(({ role }) => role === 'user')
   if (!message) throw nothingRequested()
   const caller = await keyOf(widget.api_key_id)
-  if (!caller) throw cannotAnswer.with({ retryAfterS: 300 })
+  if (!caller) throw widgetErrors.cannotAnswer.with({ retryAfterS: 300 })
   await limiter.admitRequest(caller)
   const call: Call = { ...by, caller, once: undefined, signal: AbortSignal.any([by.signal, stopping]) }
   let drafted: Drafted | null = null

@@ -4,7 +4,7 @@ import { OutboundFailure } from '../kernel/outbound'
 import type { Reader, Tx } from '../kernel/store'
 import { charactersIn, hasAtMost, isBlank } from '../kernel/text'
 import type { Deps } from './deps'
-import { badPreview, badToken, botRefused, originRefused, tooFast } from './errors'
+import { tooFast, widgetErrors } from './errors'
 import { sessionRepository as rows } from './repository'
 import { WidgetId } from './schema'
 import { WidgetSessionId } from './schema-sessions'
@@ -147,11 +147,11 @@ export async function enterWidget(
   const isOwn = isOwnPage(visitorRequest.page, origin())
   const { origin: from } = visitorRequest.page
   if (preview !== undefined) {
-    if (!fitsPreview(deps, preview, widget.id)) throw badPreview()
+    if (!fitsPreview(deps, preview, widget.id)) throw widgetErrors.badPreview()
     // Compares the whole origin exactly (docs/attacks.md M2). `null` or no origin is not a page. An empty list allows
     // no page.
   } else if (!isOwn && (from === null || from === 'null' || !(await allowedOf(deps, widget)).includes(from)))
-    throw originRefused(from)
+    throw widgetErrors.originRefused(from)
   if (from) visitorRequest.readable(from)
   return { widget, isOwn }
 }
@@ -174,8 +174,8 @@ export async function enterChat(
     !timingSafeEqual(sha256Hex(token), found.token_hash) ||
     found.expires_at <= clock.now()
   )
-    throw badToken()
-  if (!isBound) throw originRefused(visitorRequest.page.origin)
+    throw widgetErrors.badToken()
+  if (!isBound) throw widgetErrors.originRefused(visitorRequest.page.origin)
   visitorRequest.known()
   return { widget, session: found }
 }
@@ -192,7 +192,7 @@ export async function frameOf(
   preview?: string,
 ): Promise<{ widget: WidgetRow; ancestors: string }> {
   const widget = await active(deps, id)
-  if (preview !== undefined && !fitsPreview(deps, preview, widget.id)) throw badPreview()
+  if (preview !== undefined && !fitsPreview(deps, preview, widget.id)) throw widgetErrors.badPreview()
   const allowed = preview === undefined ? await allowedOf(deps, widget) : []
   return { widget, ancestors: frameAncestors(allowed, preview !== undefined) }
 }
@@ -251,16 +251,16 @@ async function repeats(tx: Tx, { id }: SessionRow, content: string): Promise<boo
  * `bot_check_failed`, also if the service does not answer.
  */
 export async function assertHuman({ outbound, settings }: Deps, token: string | undefined, ip: string): Promise<void> {
-  if (!token) throw botRefused('no turnstile_token was sent')
-  if (!settings.turnstileSecret) throw botRefused('it is not set up on this server')
+  if (!token) throw widgetErrors.botRefused('no turnstile_token was sent')
+  if (!settings.turnstileSecret) throw widgetErrors.botRefused('it is not set up on this server')
   const body = new URLSearchParams({ secret: settings.turnstileSecret, response: token, remoteip: ip }).toString()
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
   const request = { method: 'POST' as const, headers, body, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS }
   const answer = await outbound.fetchPublic(settings.turnstileUrl, request).catch((error: unknown) => {
-    if (error instanceof OutboundFailure) throw botRefused('it could not be reached')
+    if (error instanceof OutboundFailure) throw widgetErrors.botRefused('it could not be reached')
     throw error
   })
-  if (!isPassed(answer.body)) throw botRefused('it rejected the token')
+  if (!isPassed(answer.body)) throw widgetErrors.botRefused('it rejected the token')
 }
 
 function isPassed(body: Uint8Array): boolean {

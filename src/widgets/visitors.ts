@@ -3,7 +3,7 @@ import { iso } from '../kernel/clock'
 import { ReaderLeft } from '../kernel/stream'
 import { shorten, storable } from '../kernel/text'
 import type { Deps } from './deps'
-import { cannotAnswer, isClosed } from './errors'
+import { isClosed, widgetErrors } from './errors'
 import { discardPictures, readPictures, receivePictures, shownMessages } from './pictures'
 import { operatorOf, presentMessage, sessionRepository as rows } from './repository'
 import { receiveMessage, requestPerson } from './request-handoff'
@@ -191,7 +191,7 @@ export async function sendToWidget(
   const caller = await keyOf(widget.api_key_id)
   if (!caller) {
     await store.write((tx) => rows.changeMessage(tx, heard.message.id, { failed: true }))
-    throw cannotAnswer.with({ retryAfterS: 300 })
+    throw widgetErrors.cannotAnswer.with({ retryAfterS: 300 })
   }
   const { fence: fencingToken, message } = heard
   const { requestId, route } = visitorRequest

@@ -68,7 +68,7 @@ async function findThrown(): Promise<{ code: ErrorCode; file: string }[]> {
   const files = await Array.fromAsync(new Bun.Glob('src/**/*.ts').scan('.'))
   const found = await Promise.all(
     files.map(async (file) => {
-      const codes = (await Bun.file(file).text()).matchAll(/(?:new AppError|defineError)\(\s*'(\w+)'/g)
+      const codes = (await Bun.file(file).text()).matchAll(/(?:new AppError|defineErrors?)\(\s*'(\w+)'/g)
       return [...codes].map(([, code]) => ({ code: code as ErrorCode, file }))
     }),
   )
@@ -93,7 +93,7 @@ describe('error codes (docs/api.md 1.5)', () => {
     const blind = await Promise.all(
       files.map(async (file) => {
         const text = await Bun.file(file).text()
-        return /(?:new AppError|defineError)\(\s*(?!'\w+')\S/.test(text) ? [file] : []
+        return /(?:new AppError|defineErrors?)\(\s*(?!'\w+')\S/.test(text) ? [file] : []
       }),
     )
     // `calls.ts` throws anew what another process threw.

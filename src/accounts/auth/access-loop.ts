@@ -6,7 +6,7 @@ import { type Loop, startLoop } from '../../kernel/loop'
 import type { Store } from '../../kernel/store'
 import type { KeyLookup } from '../keys/lookup'
 import type { OrgService } from '../orgs/service'
-import { keyStopped, membershipStopped, sessionStopped } from './errors'
+import { authErrors } from './errors'
 import type { Sessions } from './sessions'
 
 type AccessWatchDeps = {
@@ -111,7 +111,7 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
 }
 
 function refusalOf(caller: TenantCaller, { secrets, sessions, openOrgs: state }: AccessState): AppError | null {
-  const stopped = caller.type === 'key' ? keyStopped : sessionStopped
+  const stopped = caller.type === 'key' ? authErrors.keyStopped : authErrors.sessionStopped
   const secret = secretOf(caller)
   const session = sessionOf(caller)
   const works = (secret === null || secrets.has(secret)) && (session === null || sessions.has(session))
@@ -119,5 +119,5 @@ function refusalOf(caller: TenantCaller, { secrets, sessions, openOrgs: state }:
   if (!works || !member) return stopped()
   const org = orgOf(caller)
   if (org === null || member.has(org)) return null
-  return caller.orgId ? stopped() : membershipStopped()
+  return caller.orgId ? stopped() : authErrors.membershipStopped()
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock'
 import { hmacHex } from '../../kernel/crypto'
 import { rowsOf } from '../../kernel/rows'
 import type { Reader, Store, Tx } from '../../kernel/store'
-import { tooManyAttempts } from './errors'
+import { authErrors } from './errors'
 import { type SignInPlaceRow, signInFailures, signInPlaces } from './table'
 
 const failures = rowsOf(signInFailures)
@@ -175,7 +175,7 @@ function assertBelow(max: number, times: readonly number[], now: number): number
   const recent = times.filter((at) => now - at < WINDOW_MS)
   if (recent.length < max) return recent
   const seconds = Math.ceil((WINDOW_MS - (now - Math.min(...recent))) / 1_000)
-  throw tooManyAttempts.with({ retryAfterS: seconds }, seconds)
+  throw authErrors.tooManyAttempts.with({ retryAfterS: seconds }, seconds)
 }
 
 /** An IPv6 customer has a /64, which is 2^64 addresses. So IPv6 counts by its first 64 bits, IPv4 by address. */

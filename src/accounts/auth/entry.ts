@@ -6,7 +6,7 @@ import type { Tx } from '../../kernel/store'
 import type { OrgService } from '../orgs/service'
 import type { UserRow } from '../orgs/table'
 import type { Attempts } from './attempts'
-import { passwordChangedMeanwhile } from './errors'
+import { authErrors } from './errors'
 import { signInLinkRepository as links } from './repository'
 import type { Session, User } from './schema'
 import type { OpenedSession, Sessions } from './sessions'
@@ -46,7 +46,7 @@ export function createSignInSteps({ audit, orgs, sessions, attempts }: Deps) {
    * `but`. Returns the number of ended sessions. Throws 409 `conflict` when the password changed since the read.
    */
   async function setPassword(tx: Tx, call: Call<Caller>, user: UserRow, hash: string, but: SessionId | null) {
-    if (!(await orgs.setPassword(tx, user, hash))) throw passwordChangedMeanwhile()
+    if (!(await orgs.setPassword(tx, user, hash))) throw authErrors.passwordChangedMeanwhile()
     const ended = await sessions.endAllOf(tx, user.id, but)
     await links.removeAllOf(tx, user.id)
     const input = { metadata: { sessions: ended } }

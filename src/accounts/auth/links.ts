@@ -10,7 +10,7 @@ import type { OrgService } from '../orgs/service'
 import type { UserRow } from '../orgs/table'
 import type { Attempts } from './attempts'
 import type { SignInSteps, VisitorCall } from './entry'
-import { linkHasEnded, passwordNeeded } from './errors'
+import { authErrors, passwordNeeded } from './errors'
 import type { Passwords } from './passwords'
 import { signInLinkRepository as rows } from './repository'
 import { assertNewPassword } from './rules'
@@ -118,7 +118,7 @@ export function createSignInLinks({
   ): Promise<{ session: Session; leadsTo: string }> {
     const attempt = await attempts.count('link', visit.ip)
     const found = await find(store.read, token)
-    if (!found) throw linkHasEnded()
+    if (!found) throw authErrors.linkHasEnded()
     if (new_password !== undefined) assertNewPassword(new_password, found.user.email, 'new_password')
     else if (mustChoose(found.user)) throw passwordNeeded()
     const hash = new_password === undefined ? null : await passwords.hash(new_password)
@@ -126,7 +126,7 @@ export function createSignInLinks({
       // Of several concurrent uses, only one takes the row.
       const taken = await rows.take(tx, found.hash, clock.now())
       const user = taken && (await orgs.user(tx, taken.user_id))
-      if (!user || user.disabled_at !== null) throw linkHasEnded()
+      if (!user || user.disabled_at !== null) throw authErrors.linkHasEnded()
       await attempts.right(tx, attempt)
       const { call, id, session } = await entry.openSession(tx, visit, user, 'auth.login', true)
       if (hash !== null) await entry.setPassword(tx, call, user, hash, id)

@@ -1,4 +1,4 @@
-import { signInBusy } from './errors'
+import { authErrors } from './errors'
 
 /** OWASP's minimum for argon2id: 19 MiB, two passes. With more, many sign-ins at once would exhaust the machine. */
 const ARGON = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
@@ -36,7 +36,7 @@ function turnstile(parallel: number, maxWaiting: number) {
   let running = 0
   return async <T>(work: () => Promise<T>): Promise<T> => {
     if (running >= parallel) {
-      if (waiting.length >= maxWaiting) throw signInBusy.with({ retryAfterS: 2 })
+      if (waiting.length >= maxWaiting) throw authErrors.signInBusy.with({ retryAfterS: 2 })
       await new Promise<void>((enter) => waiting.push(enter))
     } else {
       running++

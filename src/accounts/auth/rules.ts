@@ -2,19 +2,7 @@ import type { TenantCaller } from '../../kernel/caller'
 import { type AppError, invalidInput, quoted } from '../../kernel/errors'
 import { charactersIn } from '../../kernel/text'
 import type { KeyLookup } from '../keys/lookup'
-import {
-  crossSiteRequest,
-  foreignKey,
-  invalidSession,
-  lineBreakInKey,
-  noCredential,
-  notAKey,
-  notBearer,
-  originNotAllowed,
-  otherToken,
-  severalCredentials,
-  unknownKey,
-} from './errors'
+import { authErrors, invalidSession } from './errors'
 import type { Sessions } from './sessions'
 
 /** Headers that browsers add themselves and that pages cannot forge. */
@@ -55,16 +43,17 @@ function readCredential({ authorization, cookie }: CredentialHeaders): Credentia
   const usual = USUAL_KEY.exec(authorization ?? '')?.[1]
   if (usual) return { type: 'key', token: usual }
   const header = authorization?.trim()
-  if (!header) return sessionOfCookie(cookie) ?? refused(noCredential())
+  if (!header) return sessionOfCookie(cookie) ?? refused(authErrors.noCredential())
   const token = /^bearer[ \t]+(.+)$/is.exec(header)?.[1]
-  if (token === undefined) return refused(notBearer())
-  if (LINE_BREAK_AT_END.test(authorization ?? '') || LINE_BREAK_AT_END.test(token)) return refused(lineBreakInKey())
-  if (/[,\s]/.test(token)) return refused(severalCredentials())
+  if (token === undefined) return refused(authErrors.notBearer())
+  if (LINE_BREAK_AT_END.test(authorization ?? '') || LINE_BREAK_AT_END.test(token))
+    return refused(authErrors.lineBreakInKey())
+  if (/[,\s]/.test(token)) return refused(authErrors.severalCredentials())
   if (token.startsWith(SESSION_LABEL)) return { type: 'session', token }
   if (token.startsWith(KEY_START)) return { type: 'key', token }
-  if (/^svc_[a-z]+_/.test(token)) return refused(otherToken())
+  if (/^svc_[a-z]+_/.test(token)) return refused(authErrors.otherToken())
   const start = FOREIGN_START.exec(token)?.[0]
-  return refused(start ? foreignKey(start) : notAKey())
+  return refused(start ? authErrors.foreignKey(start) : authErrors.notAKey())
 }
 
 const refused = (refusal: AppError): Credential => ({ type: 'none', refusal })
@@ -107,7 +96,7 @@ export function assertNewPassword(password: string, email: string, field: string
 export function createAuthenticator({ keys, sessions }: Deps) {
   return (headers: CredentialHeaders): TenantCaller | Promise<TenantCaller> => {
     const credential = readCredential(headers)
-    if (credential.type === 'key') return orThrow(keys.find(credential.token), unknownKey)
+    if (credential.type === 'key') return orThrow(keys.find(credential.token), authErrors.unknownKey)
     if (credential.type === 'session') return orThrow(sessions.find(credential.token), invalidSession)
     throw credential.refusal
   }
@@ -127,7 +116,7 @@ export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownO
   const { origin } = headers
   if (caller.type === 'key') {
     const allowed = caller.allowedOrigins
-    if (origin && allowed.length && !allowed.includes(origin)) throw originNotAllowed(quoted(origin))
+    if (origin && allowed.length && !allowed.includes(origin)) throw authErrors.originNotAllowed(quoted(origin))
     return
   }
   const cameByCookie = !headers.authorization
@@ -138,7 +127,7 @@ export function assertOrigin(caller: TenantCaller, headers: BrowserHeaders, ownO
 
 /** Throws 403 `origin_not_allowed` for a change requested by another site's page, for example to sign somebody in. */
 export function assertOwnPage(headers: BrowserHeaders, ownOrigin: string | null): void {
-  if (!READS.has(headers.method) && !isSameOrigin(headers, ownOrigin)) throw crossSiteRequest()
+  if (!READS.has(headers.method) && !isSameOrigin(headers, ownOrigin)) throw authErrors.crossSiteRequest()
 }
 
 /** Decides by `Sec-Fetch-Site` when the browser sends it, else by `Origin`. False when both are missing. */

@@ -10,15 +10,7 @@ import type { OrgService } from '../orgs/service'
 import type { UserRow } from '../orgs/table'
 import type { Attempt, Attempts } from './attempts'
 import { present, type SignInSteps, type VisitorCall } from './entry'
-import {
-  currentNeeded,
-  invalidCredentials,
-  invalidSession,
-  passwordNeedsSession,
-  sessionNeeded,
-  signUpClosed,
-  wrongPassword,
-} from './errors'
+import { authErrors, currentNeeded, invalidSession } from './errors'
 import type { Passwords } from './passwords'
 import { assertNewPassword } from './rules'
 import type { Me, MePatch, NewPassword, OwnSessions, PasswordSet, Session, SignIn, SignUp } from './schema'
@@ -51,7 +43,7 @@ type Deps = {
 
 /** Throws 401 `invalid_session` for an API key. */
 function sessionOf(caller: TenantCaller): SessionId {
-  if (caller.type !== 'session' || caller.sessionId === null) throw sessionNeeded()
+  if (caller.type !== 'session' || caller.sessionId === null) throw authErrors.sessionNeeded()
   return caller.sessionId
 }
 
@@ -66,7 +58,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
    * address, 400 for a password like the address, 429.
    */
   async function signUp(visit: VisitorCall, { email, password, name }: SignUp, invited = false): Promise<Session> {
-    if (signup !== 'open' && !invited) throw signUpClosed()
+    if (signup !== 'open' && !invited) throw authErrors.signUpClosed()
     assertNewPassword(password, email, 'password')
     await attempts.count('sign-up', visit.ip)
     const passwordHash = await passwords.hash(password)
@@ -83,12 +75,12 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     await attempts.assertOpen(account, visit.ip)
     const user = await orgs.userByEmail(store.read, account)
     const attempt = await tried(account, visit.ip, password, user)
-    if (!user || !attempt || user.disabled_at !== null) throw invalidCredentials()
+    if (!user || !attempt || user.disabled_at !== null) throw authErrors.invalidCredentials()
     return store.write(async (tx) => {
       // A password change and disabling the account both end all sessions. Reading again keeps a new session from
       // starting during either.
       const now = await orgs.user(tx, user.id)
-      if (now?.password_hash !== user.password_hash || now?.disabled_at !== null) throw invalidCredentials()
+      if (now?.password_hash !== user.password_hash || now?.disabled_at !== null) throw authErrors.invalidCredentials()
       await attempts.right(tx, attempt)
       return (await entry.openSession(tx, visit, user, 'auth.login')).session
     })
@@ -125,7 +117,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     { current, new: wanted }: NewPassword,
   ): Promise<PasswordSet> {
     const { caller, ip } = call
-    if (caller.type !== 'session' || caller.sessionId === null) throw passwordNeedsSession()
+    if (caller.type !== 'session' || caller.sessionId === null) throw authErrors.passwordNeedsSession()
     const { sessionId } = caller
     const user = await orgs.user(store.read, caller.userId)
     if (!user) throw invalidSession()
@@ -139,7 +131,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     if (current !== undefined) {
       await attempts.assertOpen(user.email, ip)
       attempt = await tried(user.email, ip, current, user)
-      if (!attempt) throw wrongPassword()
+      if (!attempt) throw authErrors.wrongPassword()
     }
     const hash = await passwords.hash(wanted)
     return store.write(async (tx) => {
@@ -156,7 +148,7 @@ export function createAuth({ store, audit, orgs, sessions, passwords, attempts, 
     if (!user) throw invalidSession()
     await attempts.assertOpen(user.email, ip)
     const attempt = await tried(user.email, ip, password, user)
-    if (!attempt) throw wrongPassword()
+    if (!attempt) throw authErrors.wrongPassword()
     return store.write(async (tx) => {
       await attempts.right(tx, attempt)
       const now = clock.now()

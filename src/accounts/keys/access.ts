@@ -8,7 +8,7 @@ import { microToCents } from '../../kernel/money'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { OrgService } from '../orgs/service'
 import type { keySettings } from './config'
-import { ambiguousKey, boundedKey, keyNotFound } from './errors'
+import { keyErrors } from './errors'
 import type { KeyLookup } from './lookup'
 import { type KeyScope, keyRepository as rows } from './repository'
 import { boundOf, ownerOfKey, statusOf, type TierLimits } from './rules'
@@ -96,15 +96,15 @@ export async function findKey(deps: KeyDeps, reader: Reader, caller: Caller, ref
   const scope = await scopeOf(deps, reader, caller)
   if (KeyId.is(ref) || caller.type !== 'operator') {
     const row = KeyId.is(ref) ? await rows.find(reader, scope, ref) : undefined
-    if (!row) throw keyNotFound()
+    if (!row) throw keyErrors.keyNotFound()
     return row
   }
   const filter = ref.startsWith('svc_sk_') ? { prefix: ref } : { name: ref }
   const live = await rows.search(reader, { ...filter, liveAt: deps.clock.now() }, { limit: 10 })
   const { items } = live.items.length ? live : await rows.search(reader, filter, { limit: 10 })
   const ids = items.map(({ id }) => id)
-  if (ids.length > 1) throw ambiguousKey(ref, ids)
-  if (!items[0]) throw keyNotFound()
+  if (ids.length > 1) throw keyErrors.ambiguousKey(ref, ids)
+  if (!items[0]) throw keyErrors.keyNotFound()
   return items[0]
 }
 
@@ -127,7 +127,7 @@ export async function assertUnbound(
 ): Promise<void> {
   const own = await keyInUse(reader, caller)
   const bound = own && boundOf(own)
-  if (bound) throw boundedKey(what, bound)
+  if (bound) throw keyErrors.boundedKey(what, bound)
 }
 
 export const presentSpent = async ({ spentBy, clock }: KeyDeps, reader: Reader, row: KeyRow): Promise<ApiKey> =>

@@ -2,7 +2,7 @@ import type { KeyCaller, OwnerScope, Scope, TenantCaller, Tier } from '../../ker
 import { invalidInput, messageOf, quoted } from '../../kernel/errors'
 import type { KeyId } from '../../kernel/ids'
 import { charactersIn } from '../../kernel/text'
-import { cannotWidenOwnKey, limitAboveTier, rotatedByMakerOnly, scopeNotHeld, scopesNotRotatable } from './errors'
+import { keyErrors } from './errors'
 import { isLive } from './repository'
 import type { BrandSoul, KeyPatch, KeyStatus } from './schema'
 import type { KeyRow } from './table'
@@ -26,7 +26,7 @@ export function statusOf(row: Pick<KeyRow, 'revoked_at' | 'expires_at' | 'rotati
 export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): void {
   if (caller.type !== 'key') return
   const missing = added.filter((scope) => !caller.scopes.includes(scope))
-  if (missing.length) throw scopeNotHeld(missing, caller.scopes)
+  if (missing.length) throw keyErrors.scopeNotHeld(missing, caller.scopes)
 }
 
 /**
@@ -35,10 +35,10 @@ export function assertGrantable(caller: TenantCaller, added: readonly Scope[]): 
  * could become an owner by rotating an owner's key (docs/attacks.md E5).
  */
 export function assertRotatable(caller: TenantCaller, { user_id, scopes }: Pick<KeyRow, 'user_id' | 'scopes'>): void {
-  if (user_id !== caller.userId) throw rotatedByMakerOnly()
+  if (user_id !== caller.userId) throw keyErrors.rotatedByMakerOnly()
   if (caller.type !== 'key') return
   const missing = scopes.filter((scope) => !caller.scopes.includes(scope))
-  if (missing.length) throw scopesNotRotatable(missing)
+  if (missing.length) throw keyErrors.scopesNotRotatable(missing)
 }
 
 type OwnLimits = { rpm_limit?: number | null | undefined; tpm_limit?: number | null | undefined }
@@ -46,10 +46,10 @@ type OwnLimits = { rpm_limit?: number | null | undefined; tpm_limit?: number | n
 /** A key's own limits may only lower its tier's (docs/api.md 20). Throws 400 `validation_error`. */
 export function assertWithinTier({ rpm_limit, tpm_limit }: OwnLimits, tier: Tier, max: TierLimits): void {
   if (rpm_limit && rpm_limit > max.rpm) {
-    throw limitAboveTier.with({ param: 'rpm_limit' }, 'rpm_limit', rpm_limit, tier, max.rpm)
+    throw keyErrors.limitAboveTier.with({ param: 'rpm_limit' }, 'rpm_limit', rpm_limit, tier, max.rpm)
   }
   if (tpm_limit && tpm_limit > max.tpm) {
-    throw limitAboveTier.with({ param: 'tpm_limit' }, 'tpm_limit', tpm_limit, tier, max.tpm)
+    throw keyErrors.limitAboveTier.with({ param: 'tpm_limit' }, 'tpm_limit', tpm_limit, tier, max.tpm)
   }
 }
 
@@ -88,13 +88,13 @@ export function assertNotWidened(
     const [now, wanted] = [before[field], change[field]]
     return now !== null && wanted !== undefined && (wanted === null || wanted > now)
   })
-  if (raised) throw cannotWidenOwnKey(raised)
+  if (raised) throw keyErrors.cannotWidenOwnKey(raised)
   const { allowed_origins: origins, guardrail_policy_id: policy } = change
   const held = before.guardrail_policy_id
-  if (policy !== undefined && held !== null && policy !== held) throw cannotWidenOwnKey('guardrail_policy_id')
+  if (policy !== undefined && held !== null && policy !== held) throw keyErrors.cannotWidenOwnKey('guardrail_policy_id')
   if (!origins || !before.allowed_origins.length) return
   const isWider = !origins.length || origins.some((origin) => !before.allowed_origins.includes(origin))
-  if (isWider) throw cannotWidenOwnKey('allowed_origins')
+  if (isWider) throw keyErrors.cannotWidenOwnKey('allowed_origins')
 }
 
 /** Parses `expires_at` to epoch ms. Throws 400 `validation_error` for a time that is not in the future. */

@@ -35,7 +35,7 @@ import {
   scopeOf,
 } from './access'
 import { keyBindings } from './bindings'
-import { keyHasEnded, keyNotFound, orgRequired, personalFromOrgKey, tooManyKeys } from './errors'
+import { keyErrors } from './errors'
 import { KEY_LABELS, mintSecret, recogniseSecret, toCaller } from './lookup'
 import { isLive, type KeyFilter, keyRepository as rows } from './repository'
 import {
@@ -129,7 +129,8 @@ async function createKey(deps: KeyDeps, call: Call<Caller>, input: NewKey & NewO
     // Limits apply per key, so the number of keys is bounded too. The lock makes concurrent requests count each other.
     await orgs.lockOwner(tx, owner)
     const max = owner.orgId ? settings.maxKeysPerOrg : settings.maxKeysPerPerson
-    if ((await rows.unrevoked(tx, owner)) >= max) throw tooManyKeys(owner.orgId ? 'organization' : 'person', max)
+    if ((await rows.unrevoked(tx, owner)) >= max)
+      throw keyErrors.tooManyKeys(owner.orgId ? 'organization' : 'person', max)
     return storeAnswer(tx, call, await createIn(deps, tx, call, { ...fields, ...owner }))
   })
 }
@@ -182,11 +183,11 @@ async function orgOfNewKey({ orgs }: KeyDeps, tx: Tx, caller: TenantCaller, inpu
   if (isPersonal) {
     if (named !== null)
       throw invalidInput('org_id', '"org_id" was sent for a personal key. Leave it out, or send "scope":"org".')
-    if (caller.orgId) throw personalFromOrgKey()
+    if (caller.orgId) throw keyErrors.personalFromOrgKey()
     return null
   }
   const wanted = named ?? caller.activeOrgId
-  if (wanted === null) throw atField(orgRequired(), 'scope')
+  if (wanted === null) throw atField(keyErrors.orgRequired(), 'scope')
   const isTheirs = OrgId.is(wanted) && (await orgs.roleOf(tx, wanted, caller.userId)) !== null
   if (!isTheirs || (caller.orgId && caller.orgId !== wanted)) throw atField(notFound('organization'), 'org_id')
   // A member who leaves the org loses their keys. The lock prevents creating one at the same time.
@@ -323,8 +324,8 @@ const rotateKey = (
     const now = deps.clock.now()
     if (!isLive(before, now))
       throw before.revoked_at === null
-        ? keyHasEnded('expired', iso(before.expires_at!))
-        : keyHasEnded('was revoked', iso(before.revoked_at))
+        ? keyErrors.keyHasEnded('expired', iso(before.expires_at!))
+        : keyErrors.keyHasEnded('was revoked', iso(before.revoked_at))
     const secret = mintSecret(before.prefix.startsWith(KEY_LABELS.test) ? KEY_LABELS.test : KEY_LABELS.live)
     const until = Math.min(now + grace_period_seconds * 1000, before.expires_at ?? Infinity)
     await rows.replaceSecret(tx, before.id, secret.hash, { now, until })
@@ -392,7 +393,7 @@ async function actingAs(
   const role = row?.org_id && row.user_id !== userId ? await orgs.roleOf(read, row.org_id, userId) : null
   const isTheirs = row?.user_id === userId || mayDo(role, 'manageApiKeys')
   const found = row && isTheirs ? await lookup.unattended(row.id) : null
-  if (!found) throw keyNotFound()
+  if (!found) throw keyErrors.keyNotFound()
   const [secretHash = null] = await rows.hashesOf(read, found.keyId)
   return { ...found, userId, sessionId, secretHash, allowedOrigins: [] }
 }

@@ -8,15 +8,7 @@ import { isIdPrefix } from '../../kernel/id-prefix'
 import { OrgId, UserId } from '../../kernel/ids'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { orgSettings } from './config'
-import {
-  ambiguousOrg,
-  ambiguousUser,
-  orgNotFound,
-  permissionMissing,
-  personOnly,
-  tooManyOrgs,
-  userNotFound,
-} from './errors'
+import { orgErrors } from './errors'
 import { memberRows, orgRepository as rows } from './repository'
 import { mayDo, normalizeEmail, rolesWith } from './rules'
 import type { Permission, Role } from './schema'
@@ -58,9 +50,9 @@ export type OrgAndRole = { org: OrgRow; role: Role }
  */
 export async function orgForCaller(reader: Reader, caller: Caller, id: string): Promise<OrgAndRole> {
   if (caller.type === 'operator') return { org: await findOrg(reader, id), role: 'owner' }
-  if (!OrgId.is(id) || (caller.orgId !== null && caller.orgId !== id)) throw orgNotFound()
+  if (!OrgId.is(id) || (caller.orgId !== null && caller.orgId !== id)) throw orgErrors.orgNotFound()
   const [found] = await rows.orgsOf(reader, caller.userId, id)
-  if (!found) throw orgNotFound()
+  if (!found) throw orgErrors.orgNotFound()
   return found
 }
 
@@ -86,7 +78,7 @@ export async function findOrg(reader: Reader, ref: string): Promise<OrgRow> {
   const byName = await rows.orgsByName(reader, ref)
   const found = byName.length || !isIdPrefix(ref) ? byName : await rows.orgsByIdPrefix(reader, ref)
   const slugs = found.map(({ slug }) => slug)
-  if (found.length > 1) throw ambiguousOrg(ref, slugs)
+  if (found.length > 1) throw orgErrors.ambiguousOrg(ref, slugs)
   if (!found[0]) throw notFound('organization')
   return found[0]
 }
@@ -102,20 +94,20 @@ export const exactUser = (reader: Reader, ref: string): Promise<UserRow | undefi
 export async function userByIdPrefix(reader: Reader, word: string): Promise<UserRow | undefined> {
   const found = isIdPrefix(word) ? await rows.usersByIdPrefix(reader, word) : []
   const ids = found.map(({ id }) => id)
-  if (found.length > 1) throw ambiguousUser(word, ids)
+  if (found.length > 1) throw orgErrors.ambiguousUser(word, ids)
   return found[0]
 }
 
 /** An account by id, beginning of the id, or e-mail address. Throws 404, or 400 when several ids match. */
 export async function findUser(reader: Reader, ref: string): Promise<UserRow> {
   const user = (await exactUser(reader, ref)) ?? (await userByIdPrefix(reader, ref))
-  if (!user) throw userNotFound(ref)
+  if (!user) throw orgErrors.userNotFound(ref)
   return user
 }
 
 /** Throws 403 `forbidden` for an org's key. It is not a person, so it can neither join nor found an org. */
 export function assertPerson(caller: TenantCaller, what: string): void {
-  if (caller.orgId !== null) throw personOnly(what)
+  if (caller.orgId !== null) throw orgErrors.personOnly(what)
 }
 
 /**
@@ -127,7 +119,7 @@ export async function assertMayOwn({ settings }: OrgDeps, tx: Tx, { caller }: Ca
   await rows.lockUser(tx, userId)
   const max = settings.maxOrgsPerPerson
   if ((await memberRows.ownedBy(tx, userId)) < max) return
-  throw tooManyOrgs(max, userId === caller.userId ? 'You own' : 'This member owns')
+  throw orgErrors.tooManyOrgs(max, userId === caller.userId ? 'You own' : 'This member owns')
 }
 
 /** An account's current access. Null if it is gone or disabled. One statement, run for each uncached credential. */
@@ -168,7 +160,7 @@ export async function assertPermission(
 ): Promise<void> {
   if (orgId === null) return
   const role = await rows.role(reader, orgId, caller.userId)
-  if (!mayDo(role, permission)) throw permissionMissing(role, permission)
+  if (!mayDo(role, permission)) throw orgErrors.permissionMissing(role, permission)
 }
 
 /** The orgs in which the user has a permission. */

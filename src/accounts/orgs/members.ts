@@ -14,7 +14,7 @@ import {
   orgForCaller,
   recordOrgChange,
 } from './access'
-import { alreadyMember, invitationNotFound, lastOwner, memberNotFound } from './errors'
+import { orgErrors } from './errors'
 import { accessChanged, memberJoined, memberLeft } from './events'
 import { presentMember, view } from './present'
 import { invitationRows, type MemberWithAccount, orgRepository, memberRows as rows } from './repository'
@@ -102,7 +102,7 @@ function removeMember(deps: OrgDeps, call: Call<Caller>, id: string, user: strin
 async function findMember(reader: Reader, caller: Caller, orgId: OrgId, user: string): Promise<MemberWithAccount> {
   const userId = caller.type === 'operator' ? (await findUser(reader, user)).id : user
   const member = UserId.is(userId) ? await rows.find(reader, orgId, userId) : undefined
-  if (!member) throw memberNotFound()
+  if (!member) throw orgErrors.memberNotFound()
   return member
 }
 
@@ -142,7 +142,7 @@ async function changeRole(
 }
 
 async function assertNotLastOwner(tx: Tx, { role, org_id }: MemberWithAccount): Promise<void> {
-  if (role === 'owner' && (await rows.owners(tx, org_id)) === 1) throw lastOwner()
+  if (role === 'owner' && (await rows.owners(tx, org_id)) === 1) throw orgErrors.lastOwner()
 }
 
 /**
@@ -183,7 +183,7 @@ async function issue(
 ): Promise<Issued> {
   const address = normalizeEmail(email)
   const existingUser = await orgRepository.userByEmail(tx, address)
-  if (existingUser && (await rows.find(tx, orgId, existingUser.id))) throw alreadyMember(address)
+  if (existingUser && (await rows.find(tx, orgId, existingUser.id))) throw orgErrors.alreadyMember(address)
   const now = deps.clock.now()
   const { token, hash } = mintInvitationToken()
   const row: InvitationRow = {
@@ -286,7 +286,7 @@ async function changeInvitation(
   const { org, role } = await lockOrgForCaller(tx, caller, id)
   assertMayAssign(role)
   const row = InvitationId.is(invitation) ? await invitationRows.change(tx, org.id, invitation, set) : undefined
-  if (!row) throw invitationNotFound()
+  if (!row) throw orgErrors.invitationNotFound()
   assertMayAssign(role, row.role)
   return row
 }
@@ -301,7 +301,7 @@ function accept(deps: OrgDeps, call: Call, token: string): Promise<{ organizatio
     const invitation = await findOpenInvitation(deps, tx, await orgRepository.user(tx, caller.userId), token)
     assertPerson(caller, 'join one')
     await orgRepository.lock(tx, invitation.org_id)
-    if (!(await invitationRows.accept(tx, invitation.id, deps.clock.now()))) throw invitationNotFound()
+    if (!(await invitationRows.accept(tx, invitation.id, deps.clock.now()))) throw orgErrors.invitationNotFound()
     const { org_id, role, invited_by } = invitation
     await join(deps, tx, call, { orgId: org_id, userId: caller.userId, role, invitedBy: invited_by })
     return storeAnswer(tx, call, { organization: await view(tx, caller, org_id) })
@@ -315,7 +315,7 @@ async function findOpenInvitation(
   token: string,
 ): Promise<InvitationRow> {
   const found = await openByToken(deps, tx, token)
-  if (!found || found.email !== user?.email) throw invitationNotFound()
+  if (!found || found.email !== user?.email) throw orgErrors.invitationNotFound()
   return found
 }
 

@@ -2,7 +2,7 @@ import type { OperatorRole, OwnerScope, TenantCaller } from '../../kernel/caller
 import { randomBase62, sha256Hex } from '../../kernel/crypto'
 import { withAsciiHost } from '../../kernel/text'
 import { DEV_OWNER } from '../../kernel/user-folder'
-import { ownerOnly, permissionMissing } from './errors'
+import { orgErrors } from './errors'
 import { type Invitation, PERMISSIONS, type Permission, type Role } from './schema'
 import type { InvitationRow, UserRow } from './table'
 
@@ -39,8 +39,9 @@ export const normalizeEmail = (email: string): string => withAsciiHost(email.tri
  * may, so that no one can make themselves an owner (docs/attacks.md E5). Throws 403 `forbidden`.
  */
 export function assertMayAssign(callerRole: Role, ...roles: (Role | null)[]): void {
-  if (!mayDo(callerRole, 'manageMembers')) throw permissionMissing(callerRole, 'manageMembers')
-  if (callerRole !== 'owner' && roles.includes('owner')) throw ownerOnly('make, change or remove an owner', callerRole)
+  if (!mayDo(callerRole, 'manageMembers')) throw orgErrors.permissionMissing(callerRole, 'manageMembers')
+  if (callerRole !== 'owner' && roles.includes('owner'))
+    throw orgErrors.ownerOnly('make, change or remove an owner', callerRole)
 }
 
 /** Lifetime of an invitation, as on GitHub. */

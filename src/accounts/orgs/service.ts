@@ -25,7 +25,7 @@ import {
   recordOrgChange,
   userByEmail,
 } from './access'
-import { emailTaken, ownerOnly, permissionMissing, slugTaken } from './errors'
+import { orgErrors } from './errors'
 import { accessChanged, accountSwitched, orgDeleted } from './events'
 import { invitationMail, invitationVerbs, memberVerbs } from './members'
 import { actingUserOf, findOwner } from './owner'
@@ -165,9 +165,9 @@ async function createOrg(deps: OrgDeps, tx: Tx, call: Call<Caller>, ownerId: Use
     updated_at: now,
   }
   if (!(await rows.insertOrg(tx, row))) {
-    if (input.slug) throw slugTaken(input.slug)
+    if (input.slug) throw orgErrors.slugTaken(input.slug)
     row.slug = `${row.slug}-${randomHex(4)}`
-    if (!(await rows.insertOrg(tx, row))) throw slugTaken(row.slug)
+    if (!(await rows.insertOrg(tx, row))) throw orgErrors.slugTaken(row.slug)
   }
   await memberRows.insert(tx, { org_id: row.id, user_id: ownerId, role: 'owner', joined_at: now })
   await recordOrgChange(deps, tx, call, row.id, { action: 'org.created' })
@@ -186,12 +186,12 @@ async function update(
   try {
     return await deps.store.write(async (tx) => {
       const { org, role } = await lockOrgForCaller(tx, caller, id)
-      if (!mayDo(role, 'manageMembers')) throw permissionMissing(role, 'manageMembers')
+      if (!mayDo(role, 'manageMembers')) throw orgErrors.permissionMissing(role, 'manageMembers')
       return presentOne(tx, caller, { org: await change(deps, tx, call, org, wanted), role })
     })
   } catch (error) {
     // Two concurrent requests for one slug: the unique index rejects the second.
-    if (slug !== undefined && isUniqueViolation(error)) throw slugTaken(slug)
+    if (slug !== undefined && isUniqueViolation(error)) throw orgErrors.slugTaken(slug)
     throw error
   }
 }
@@ -202,7 +202,8 @@ type OrgChange = { [Name in 'name' | 'slug' | 'type' | 'plan_note']?: OrgRow[Nam
 async function change(deps: OrgDeps, tx: Tx, call: Call<Caller>, org: OrgRow, wanted: OrgChange): Promise<OrgRow> {
   const changes = Object.entries(wanted).filter(([, value]) => value !== undefined)
   if (!changes.length) return org
-  if (wanted.slug && wanted.slug !== org.slug && (await rows.orgBySlug(tx, wanted.slug))) throw slugTaken(wanted.slug)
+  if (wanted.slug && wanted.slug !== org.slug && (await rows.orgBySlug(tx, wanted.slug)))
+    throw orgErrors.slugTaken(wanted.slug)
   const change = { ...Object.fromEntries(changes), updated_at: deps.clock.now() }
   const after = (await rows.update(tx, org.id, change))!
   await recordOrgChange(deps, tx, call, org.id, { action: 'org.updated', fields: changes.map(([name]) => name) })
@@ -217,7 +218,7 @@ function remove(deps: OrgDeps, call: Call<Caller>, id: string): Promise<OrgView>
   const { store, events, clock } = deps
   return store.write(async (tx) => {
     const { org, role } = await lockOrgForCaller(tx, call.caller, id)
-    if (role !== 'owner') throw ownerOnly('delete the organization', role)
+    if (role !== 'owner') throw orgErrors.ownerOnly('delete the organization', role)
     const now = clock.now()
     const members = (await rows.memberCounts(tx, [org.id])).get(org.id) ?? 0
     await events.emit(tx, orgDeleted, `org:${org.id}`, { orgId: org.id, call })
@@ -291,7 +292,7 @@ async function createUser(
     disabled_at: null,
     created_at: clock.now(),
   }
-  if (!(await rows.insertUser(tx, row))) throw emailTaken()
+  if (!(await rows.insertUser(tx, row))) throw orgErrors.emailTaken()
   return row
 }
 

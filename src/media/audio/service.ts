@@ -16,17 +16,7 @@ import { isBlank } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
 import { isLanguageCode, languageCodeOf } from '../../text'
 import type { audioSettings, mediaSettings } from '../config'
-import {
-  missingFile,
-  missingText,
-  noTranslation,
-  notARecording,
-  speechFormatRefused,
-  sttProviderError,
-  sttUnavailable,
-  ttsProviderError,
-  ttsUnavailable,
-} from '../errors'
+import { mediaErrors, missingFile, missingText, notARecording, speechFormatRefused } from '../errors'
 import type { DurationAnswer, DurationInput } from './duration.worker.ts'
 import { createLocalSpeech, createSpeechConverter } from './espeak'
 import { type Transcript, TranscriptId } from './schema'
@@ -114,7 +104,7 @@ export function createAudio({ charging, engines, clock, settings, folder }: Deps
   ): Promise<Speech> {
     if (isBlank(text)) throw missingText(field)
     const isLocal = !engines.hasSound(SPEAKS)
-    if (isLocal && !local) throw ttsUnavailable.with({ retryAfterS: 60 })
+    if (isLocal && !local) throw mediaErrors.ttsUnavailable.with({ retryAfterS: 60 })
     if (isLocal && !convert && format !== 'mp3') throw speechFormatRefused(format)
     const how = { voice: voiceOf(voice), speed, format, instructions }
     const make = async (work: Work) => {
@@ -158,7 +148,7 @@ export function createAudio({ charging, engines, clock, settings, folder }: Deps
       if (error instanceof AppError && error.kind === 'invalid') {
         throw format === 'mp3' || convert ? error : speechFormatRefused(format, error)
       }
-      throw ttsProviderError.with({ cause: error })
+      throw mediaErrors.ttsProviderError.with({ cause: error })
     }
   }
 
@@ -182,9 +172,9 @@ export function createAudio({ charging, engines, clock, settings, folder }: Deps
     if (file?.field !== 'file' || Bun.file(file.path).size === 0) throw missingFile()
     const language = languageIn(fields)
     const recording = await recordings.look(file.path, call.signal, ownerOf(call.caller))
-    if (!engines.hasSound(LISTENS)) throw sttUnavailable.with({ retryAfterS: 60 })
+    if (!engines.hasSound(LISTENS)) throw mediaErrors.sttUnavailable.with({ retryAfterS: 60 })
     const translator = hearing.english && !engines.translatesSound() ? engineOfMode('fast')!.id : undefined
-    if (translator && engines.isFree(translator)) throw noTranslation.with({ retryAfterS: 60 })
+    if (translator && engines.isFree(translator)) throw mediaErrors.noTranslation.with({ retryAfterS: 60 })
     const id = TranscriptId.create()
     const minutes = recording.seconds === null ? Bun.file(file.path).size / BYTES_A_MINUTE : recording.seconds / 60
     const tokens = translator ? 500 + Math.ceil(minutes * TOKENS_A_MINUTE) : 0
@@ -265,7 +255,7 @@ export function createAudio({ charging, engines, clock, settings, folder }: Deps
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof AppError && error.kind === 'invalid') throw error
-      throw sttProviderError.with({ cause: error })
+      throw mediaErrors.sttProviderError.with({ cause: error })
     }
   }
 }

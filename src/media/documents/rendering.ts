@@ -1,5 +1,5 @@
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import { tooLarge } from '../errors'
+import { mediaErrors } from '../errors'
 import type { Outlined, OutlineInput, Rendered, RenderInput } from './render/render.worker.ts'
 
 const RENDER_MS = 30_000
@@ -45,6 +45,6 @@ const unlessLarge = <T>(work: Promise<T>): Promise<T | null> =>
 
 async function surely<T>(work: Promise<T | null>): Promise<T> {
   const done = await work
-  if (done === null) throw tooLarge()
+  if (done === null) throw mediaErrors.tooLarge()
   return done
 }

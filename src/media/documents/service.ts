@@ -12,7 +12,7 @@ import { microToCents } from '../../kernel/money'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import { storable } from '../../kernel/text'
 import type { documentSettings } from '../config'
-import { invalidFormat } from '../errors'
+import { mediaErrors } from '../errors'
 import { missingIn } from '../missing-letters'
 import {
   artifactOf,
@@ -267,8 +267,8 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
 function formatIn(format = 'pdf'): Format {
   const found = FORMATS.find((one) => one === format)
   if (found) return found
-  const error = invalidFormat(format.slice(0, 40))
-  throw invalidFormat.with(
+  const error = mediaErrors.invalidFormat(format.slice(0, 40))
+  throw mediaErrors.invalidFormat.with(
     { param: 'format', details: [{ path: 'format', message: error.message }] },
     format.slice(0, 40),
   )

@@ -18,7 +18,7 @@ import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
-import { videoNotMade } from '../errors'
+import { mediaErrors } from '../errors'
 import { FRAMES, type VideoAccepted, VideoId, type VideoInput } from '../schema'
 import type { Video } from './drawn.worker.ts'
 import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type VideoOptions, videoOptionsOf } from './input'
@@ -317,9 +317,10 @@ function createInlineVideo({ video, upstream, engines }: InlineDeps) {
 }
 
 function explained(error: unknown): unknown {
-  if (error instanceof GiveUp) return error.cause instanceof AppError ? error.cause : videoNotMade(error.message)
-  if (error instanceof WorkerFailure) return videoNotMade(NOT_DRAWN)
-  return error instanceof EngineFailure ? videoNotMade.with({ cause: error }, NOT_FETCHED) : error
+  if (error instanceof GiveUp)
+    return error.cause instanceof AppError ? error.cause : mediaErrors.videoNotMade(error.message)
+  if (error instanceof WorkerFailure) return mediaErrors.videoNotMade(NOT_DRAWN)
+  return error instanceof EngineFailure ? mediaErrors.videoNotMade.with({ cause: error }, NOT_FETCHED) : error
 }
 
 /** Draws a video in a process and stores its clip and poster. */

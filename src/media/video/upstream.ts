@@ -12,7 +12,7 @@ import type { About } from '../../files/schema'
 import { GiveUp } from '../../jobs'
 import type { Clock } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
-import { videoRefused } from '../errors'
+import { mediaErrors } from '../errors'
 import { FRAMES } from '../schema'
 import { ENGINE, VIDEO_LIMIT_MS, type VideoOptions } from './input'
 import type { Marker } from './marker'
@@ -152,7 +152,9 @@ export function createUpstream({ clock, engines, prices, mark }: Deps) {
       if (state?.status === 'made') return state
       if (state?.status === 'failed') {
         engines.videoFailed(video, state, origin)
-        throw state.refused ? new GiveUp(NOT_ALLOWED, { cause: videoRefused(NOT_ALLOWED) }) : new GiveUp(NOT_MADE)
+        throw state.refused
+          ? new GiveUp(NOT_ALLOWED, { cause: mediaErrors.videoRefused(NOT_ALLOWED) })
+          : new GiveUp(NOT_MADE)
       }
       if (state) notify(state.percent)
       if (clock.now() - since >= VIDEO_LIMIT_MS) throw new GiveUp(TOO_LONG)

@@ -7,7 +7,7 @@ import {
   notTheAuthor,
   publishedSkill,
   reviewFailed,
-  skillNotFound,
+  skillErrors,
   slugTaken,
   suspendedSkill,
   takenDown,
@@ -157,7 +157,7 @@ async function ownIn(deps: SkillDeps, tx: Tx, call: Call, ref: string, what: str
   await rows.lock(tx, row.id)
   // Read again under the lock, because the skill may have been approved meanwhile.
   const locked = await rows.find(tx, row.id)
-  if (!locked) throw skillNotFound()
+  if (!locked) throw skillErrors.skillNotFound()
   return locked
 }
 

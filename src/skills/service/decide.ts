@@ -8,7 +8,7 @@ import {
   ownSubmission,
   reviewersOnly,
   securityReviewersOnly,
-  submissionNotFound,
+  skillErrors,
   suspendedSkill,
 } from '../errors'
 import { skillApproved, skillRejected, skillSuspended } from '../events'
@@ -40,7 +40,7 @@ export async function listSubmissions(
 
 export async function getSubmission({ store }: SkillDeps, { caller }: Call, id: string): Promise<SubmissionRecord> {
   const row = SubmissionId.is(id) ? await submissions.findOwn(store.read, ownerOf(caller), id) : undefined
-  if (!row) throw submissionNotFound()
+  if (!row) throw skillErrors.submissionNotFound()
   return presentRecord(row)
 }
 
@@ -49,7 +49,7 @@ export function withdrawSubmission(deps: SkillDeps, call: Call, id: string): Pro
   const { store, audit } = deps
   return store.write(async (tx) => {
     const own = SubmissionId.is(id) ? await submissions.findOwn(tx, ownerOf(call.caller), id) : undefined
-    if (!own) throw submissionNotFound()
+    if (!own) throw skillErrors.submissionNotFound()
     await assertMayManage(deps, tx, call.caller)
     // Locks the skill first, like every other state change, so that no deadlock is possible.
     await rows.lock(tx, own.skill_id)
@@ -99,7 +99,7 @@ export function settle(
     await rows.lock(tx, row.skill_id)
     const skill = await rows.find(tx, row.skill_id)
     // The author deleted the skill while this transaction waited for the lock.
-    if (!skill) throw submissionNotFound()
+    if (!skill) throw skillErrors.submissionNotFound()
     assertMeaning(decision, row, skill)
     const { from, to } = MOVES[decision]
     const newReason = reason ?? (decision === 'reinstate' ? null : row.reason)
@@ -115,7 +115,7 @@ export function settle(
 /** Finds any submission, for reviewers and operators. Throws 404. */
 export async function findSubmission(reader: Tx | SkillDeps['store']['read'], id: string): Promise<SubmissionRow> {
   const row = SubmissionId.is(id) ? await submissions.find(reader, id) : undefined
-  if (!row) throw submissionNotFound()
+  if (!row) throw skillErrors.submissionNotFound()
   return row
 }
 

@@ -9,7 +9,7 @@ import type { Values } from '../../kernel/config'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import type { Tools } from '../../tools'
 import type { skillSettings } from '../config'
-import { skillNotFound } from '../errors'
+import { skillErrors } from '../errors'
 import { skillRepository as rows } from '../repository'
 import { maySee, type Viewer } from '../rules'
 import { type SkillDetails, SkillId, type VersionId } from '../schema'
@@ -63,9 +63,9 @@ export async function findVisible(
   ref: string,
 ): Promise<VisibleSkill> {
   const row = SkillId.is(ref) ? await rows.find(db, ref) : ref.length <= 64 ? await rows.bySlug(db, ref) : undefined
-  if (!row) throw skillNotFound()
+  if (!row) throw skillErrors.skillNotFound()
   const viewer = await viewerOf(deps, db, caller)
-  if (!maySee(row, viewer)) throw skillNotFound()
+  if (!maySee(row, viewer)) throw skillErrors.skillNotFound()
   return { row, viewer }
 }
 

@@ -3,7 +3,7 @@ import { type Call, type Caller, keyIdOf, ownerOf } from '../../kernel/caller'
 import { invalidInput } from '../../kernel/errors'
 import type { Tx } from '../../kernel/store'
 import { validatorOf } from '../../tools'
-import { configTooLarge, nameOne, notInstalled, skillNotFound } from '../errors'
+import { configTooLarge, skillErrors } from '../errors'
 import { type HookDue, type InstallFacts, skillHookDue, skillInstalled, skillUninstalled } from '../events'
 import { presentInstallation } from '../present'
 import { skillRepository as rows } from '../repository'
@@ -33,7 +33,7 @@ export function installSkill(
   return store.write(async (tx) => {
     await assertMayManage(deps, tx, call.caller)
     const { row, viewer } = await findVisible(deps, tx, call.caller, named(ref))
-    if (!runnableVersion(row, viewer) || (isDelisted(row) && !isOwn(row, viewer))) throw skillNotFound()
+    if (!runnableVersion(row, viewer) || (isDelisted(row) && !isOwn(row, viewer))) throw skillErrors.skillNotFound()
     const { userId: user_id } = call.caller
     const id = InstallationId.create()
     const isNew = await installs.insert(tx, {
@@ -52,7 +52,7 @@ export function installSkill(
     })
     if (isNew) {
       // The author deleted the skill meanwhile, so the installation must not remain.
-      if (!(await installs.countInstalls(tx, row.id, 1))) throw skillNotFound()
+      if (!(await installs.countInstalls(tx, row.id, 1))) throw skillErrors.skillNotFound()
       const [metadata, output] = [{ version: row.version }, { status: 201 }]
       await recordSkill(deps, tx, by, row, { action: 'skill.installed', metadata, output }, owner)
       await events.emit(tx, skillInstalled, owner, factsOf(row, call))
@@ -79,7 +79,7 @@ export function uninstallSkill(
     const name = named(ref)
     const row = SkillId.is(name) ? await rows.find(tx, name) : await rows.bySlug(tx, name)
     const gone = row && (await installs.remove(tx, owner, row.id))
-    if (!row || !gone) throw notInstalled()
+    if (!row || !gone) throw skillErrors.notInstalled()
     await installs.countInstalls(tx, row.id, -1)
     const metadata = { version: row.version }
     await recordSkill(deps, tx, by, row, { action: 'skill.uninstalled', metadata }, owner)
@@ -114,14 +114,14 @@ export function configureInstallation(
     await assertMayManage(deps, tx, call.caller)
     const row = SkillId.is(id) ? await rows.find(tx, id) : await rows.bySlug(tx, id)
     const before = row && (await installs.find(tx, owner, row.id))
-    if (!row || !before) throw notInstalled()
+    if (!row || !before) throw skillErrors.notInstalled()
     if (patch.config) await assertConfig(row, patch.config)
     const { enabled, config, intensity, priority } = { ...before, ...patch }
     // Enabling the installation resets the failure count of its trigger.
     const failures = patch.enabled ? 0 : before.failures
     const after = await installs.update(tx, owner, row.id, { enabled, config, intensity, priority, failures })
     // The skill was uninstalled meanwhile, because on Postgres the read above locks nothing.
-    if (!after) throw notInstalled()
+    if (!after) throw skillErrors.notInstalled()
     await triggers.follow(tx, owner, after.id)
     await recordSkill(deps, tx, call, row, { action: 'skill.updated', fields: Object.keys(patch).sort() })
     tx.afterCommit(() => deps.changed(owner))
@@ -140,7 +140,7 @@ export function configureInstallation(
 
 function named({ skillId, slug }: SkillRef): string {
   const ref = skillId ?? slug
-  if (ref === undefined) throw nameOne.with({ param: 'skillId' })
+  if (ref === undefined) throw skillErrors.nameOne.with({ param: 'skillId' })
   return ref
 }
 

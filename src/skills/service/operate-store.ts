@@ -1,7 +1,7 @@
 import type { Call, OperatorCaller, OwnerScope } from '../../kernel/caller'
 import { mapPage, type Page } from '../../kernel/page'
 import type { Tx } from '../../kernel/store'
-import { notHigher, notPublished, reviewFailed, skillNotFound, slugOfOthers } from '../errors'
+import { notHigher, notPublished, reviewFailed, skillErrors, slugOfOthers } from '../errors'
 import { type SkillManifest, warningsOf } from '../manifest'
 import { presentOutline, presentRating, presentSkill, presentVersion } from '../present'
 import { skillRepository as rows, submissionRepository as submissions } from '../repository'
@@ -45,7 +45,7 @@ export function operateStore(deps: SkillDeps) {
     const row = await find(ref)
     const shownId = row.live_version_id ?? row.draft_version_id
     const version = shownId ? await rows.version(store.read, shownId) : (await rows.versions(store.read, row.id, 1))[0]
-    if (!version) throw skillNotFound()
+    if (!version) throw skillErrors.skillNotFound()
     const { manifest } = version
     return { ...presentSkill(row, manifest, { owner: row.owner as OwnerScope, orgIds: [] }), ...shown(row), manifest }
   }
@@ -114,7 +114,7 @@ export function operateStore(deps: SkillDeps) {
 
   async function find(ref: string): Promise<SkillRow> {
     const row = SkillId.is(ref) ? await rows.find(store.read, ref) : await rows.bySlug(store.read, ref)
-    if (!row) throw skillNotFound()
+    if (!row) throw skillErrors.skillNotFound()
     return row
   }
 }

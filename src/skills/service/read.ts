@@ -8,7 +8,7 @@ import { readRange } from '../../kernel/range'
 import type { Reader } from '../../kernel/store'
 import { storable } from '../../kernel/text'
 import { callsWithSkills } from '../../usage'
-import { ownSkill, reviewFailed, skillNotFound, tooManyTrials } from '../errors'
+import { ownSkill, reviewFailed, skillErrors } from '../errors'
 import type { SkillManifest } from '../manifest'
 import { averageOf, detailsOf, presentEntry, presentRating, presentSkill, presentVersion } from '../present'
 import { skillRepository as rows } from '../repository'
@@ -99,7 +99,7 @@ export async function getSkill(deps: SkillDeps, { caller }: Call, ref: string): 
   const { row, viewer } = await findVisible(deps, store.read, caller, ref)
   const shown = isOwn(row, viewer) ? (row.draft_version_id ?? row.live_version_id) : row.live_version_id
   const version = shown ? await rows.version(store.read, shown) : (await rows.versions(store.read, row.id))[0]
-  if (!version) throw skillNotFound()
+  if (!version) throw skillErrors.skillNotFound()
   return presentSkill(row, version.manifest, viewer)
 }
 
@@ -206,7 +206,7 @@ export function rateSkill(
   return store.write(async (tx) => {
     const { row: skill, viewer } = await findVisible(deps, tx, call.caller, ref)
     if (isOwn(skill, viewer) || skill.author_user_id === user_id) throw ownSkill()
-    if (!(await rows.lock(tx, skill.id))) throw skillNotFound()
+    if (!(await rows.lock(tx, skill.id))) throw skillErrors.skillNotFound()
     const before = await ratings.ratingOf(tx, skill.id, user_id)
     const row = {
       id: before?.id ?? SkillReviewId.create(),
@@ -245,7 +245,7 @@ export async function claimTrial({ store, clock, settings }: SkillDeps, { caller
   const day = Math.floor(now / DAY_MS)
   if (await store.write((tx) => trials.claim(tx, ownerOf(caller), day, max))) return
   const retryAfterS = Math.max(1, Math.ceil(((day + 1) * DAY_MS - now) / 1000))
-  throw tooManyTrials.with({ retryAfterS }, max, retryAfterS)
+  throw skillErrors.tooManyTrials.with({ retryAfterS }, max, retryAfterS)
 }
 
 async function manifestOf(
@@ -265,6 +265,6 @@ async function manifestOf(
   const { row, viewer } = await findVisible(deps, deps.store.read, caller, skill_id!)
   const versionId = runnableVersion(row, viewer)
   const version = versionId ? await rows.version(deps.store.read, versionId) : undefined
-  if (!version) throw skillNotFound()
+  if (!version) throw skillErrors.skillNotFound()
   return version.manifest
 }

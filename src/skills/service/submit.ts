@@ -3,7 +3,7 @@ import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { AppError } from '../../kernel/errors'
 import { OrgId } from '../../kernel/ids'
 import { isUniqueViolation, type Reader, type Tx } from '../../kernel/store'
-import { notAMember, orgMissing, skillNotFound, suspendedSkill, tooManySubmissions } from '../errors'
+import { notAMember, skillErrors, suspendedSkill } from '../errors'
 import { type SkillManifest, warningsOf } from '../manifest'
 import { skillRepository as rows, submissionRepository as submissions } from '../repository'
 import {
@@ -111,7 +111,7 @@ async function targetOf({ orgs }: SkillDeps, tx: Tx, caller: TenantCaller, input
   const visibility = input.visibility ?? 'public'
   if (visibility !== 'org') return { visibility, orgId: null }
   const wanted = input.target_org_id
-  if (!wanted) throw orgMissing.with({ param: 'target_org_id' })
+  if (!wanted) throw skillErrors.orgMissing.with({ param: 'target_org_id' })
   const reachable = OrgId.is(wanted) && (caller.orgId === null || caller.orgId === wanted)
   const role = reachable ? await orgs.roleOf(tx, wanted, caller.userId) : null
   if (!reachable || role === null) throw notAMember()
@@ -120,10 +120,10 @@ async function targetOf({ orgs }: SkillDeps, tx: Tx, caller: TenantCaller, input
 }
 
 async function ownSkill(tx: Tx, caller: TenantCaller, id: string): Promise<SkillRow> {
-  if (!SkillId.is(id)) throw skillNotFound()
+  if (!SkillId.is(id)) throw skillErrors.skillNotFound()
   await rows.lock(tx, id)
   const row = await rows.find(tx, id)
-  if (!row || row.owner !== ownerOf(caller)) throw skillNotFound()
+  if (!row || row.owner !== ownerOf(caller)) throw skillErrors.skillNotFound()
   if (row.status === 'suspended') throw suspendedSkill()
   return row
 }
@@ -133,7 +133,7 @@ async function assertPace({ clock }: SkillDeps, db: Reader, { userId }: TenantCa
   const moments = await submissions.momentsSince(db, userId, now - WINDOW_MS, MAX_SUBMISSIONS)
   if (moments.length < MAX_SUBMISSIONS) return
   const retryAfterS = Math.max(1, Math.ceil((moments[0]! + WINDOW_MS - now) / 1000))
-  throw tooManySubmissions.with({ retryAfterS }, MAX_SUBMISSIONS, retryAfterS)
+  throw skillErrors.tooManySubmissions.with({ retryAfterS }, MAX_SUBMISSIONS, retryAfterS)
 }
 
 async function surroundings(tx: Tx, caller: TenantCaller, { slug, version }: SkillManifest, updating: SkillRow | null) {

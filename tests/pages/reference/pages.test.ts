@@ -143,7 +143,7 @@ test('errors: every code that the sources can throw has a page, with its status'
   const found = new Set<string>()
   for (const file of files) {
     const text = await Bun.file(file).text()
-    for (const [, code] of text.matchAll(/(?:new AppError|defineError)\(\s*'(\w+)'/g)) found.add(code!)
+    for (const [, code] of text.matchAll(/(?:new AppError|defineErrors?)\(\s*'(\w+)'/g)) found.add(code!)
   }
   // Named in the record and never sent.
   found.delete('client_closed')
