@@ -55,6 +55,29 @@ inChromium('automation in the console', async () => {
     expect(problems).toEqual([])
   })
 
+  test('a step has a field for each of its settings, and keeps what has none', async () => {
+    const { page, problems } = await open('/me/workflows/new')
+    await press(page, 'Ask a person first')
+    await sees(page, 'What the person is asked')
+    await press(page, 'JSON')
+    const field = await page.waitForSelector('.drawer .mono')
+    const steps = JSON.parse(await field!.evaluate((it) => (it as HTMLTextAreaElement).value))
+    expect(steps.map(({ type }: { type: string }) => type)).toEqual(['ai_transform', 'approval', 'output'])
+    steps[1].config.approvers = [person.userId]
+    await field!.evaluate((it) => (it as HTMLTextAreaElement).select())
+    await page.keyboard.type(JSON.stringify(steps))
+    await press(page, 'Forms')
+    await sees(page, 'More settings, as JSON')
+    const minutes = await page.waitForSelector('aria/Minutes to wait[role="spinbutton"]')
+    await minutes!.type('5')
+    await press(page, 'JSON')
+    await eventually(
+      () => page.$eval('.drawer .mono', (it) => JSON.parse((it as HTMLTextAreaElement).value)[1].config),
+      (config) => config.timeout_minutes === 5 && config.approvers[0] === person.userId,
+    )
+    expect(problems).toEqual([])
+  })
+
   test('a step that is moved takes its settings along', async () => {
     const { page, problems } = await open('/me/workflows/new')
     const settings = () => page.$$eval('.rows textarea', (all) => all.map((it) => it.value))

@@ -24,7 +24,7 @@ const SCREENS = [
   ['routing?tab=corrections', 'Write a poem', 'No corrections.'],
   ['guardrails', 'Personal data', 'No policy.'],
   ['skills', 'E-mail drafter', 'Nothing installed.'],
-  ['skills?tab=market', 'Installs', null],
+  ['skills?tab=market', 'Changelog writer', null],
   ['skills?tab=mine', 'Ship notes', 'You have written no skill yet.'],
   ['skills?tab=review', null as string | null, 'You have submitted nothing.'],
   ['workflows', 'Greeting', 'No workflows.'],

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { duration } from '../../../src/pages/browser/console/ui/format'
 import { eventually } from '../../support/eventually'
 import { inChromium } from '../support/chromium'
 import { createConsole, press, sees, wrongIn } from './support/console'
@@ -84,4 +85,10 @@ inChromium('the figures of the console', async () => {
     expect(await wrongIn(page, 'billing-statement')).toEqual([])
     expect(problems).toEqual([])
   })
+})
+
+test('a duration has no 60 seconds', () => {
+  expect([999, 59_949, 59_990, 119_700, 3_601_000].map(duration)).toEqual([
+    ...['999 ms', '59.9 s', '1 min 0 s', '2 min 0 s', '60 min 1 s'],
+  ])
 })

@@ -11,7 +11,7 @@ const PASSWORD = 'correct horse battery'
 /** What operators see, with a text of each; what a row opens follows a bar. */
 const SCREENS = [
   ['', 'per minute, all owners'],
-  ['requests', '/api/v1/completions'],
+  ['requests', 'POST /completions'],
   ['inbox', 'Ines'],
   ['jobs', 'No jobs yet'],
   ['engines', 'builtin:builtin'],

@@ -217,7 +217,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
               />
             )}
             {!isGallery && !isNew && chooser}
-            {button}
+            {!(isNew && may) && button}
           </>
         }
         isBusy={pages.isFetching && !pages.isPending}

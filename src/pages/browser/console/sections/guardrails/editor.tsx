@@ -99,7 +99,7 @@ function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close()
                   />
                 </div>
                 <p className="faint">
-                  {description}{' '}
+                  {description.replaceAll('`', '')}{' '}
                   {of && (
                     <Link href={`/${owner.slug}/requests?guardrail=${rule.guardrail_id}`}>Requests where it fired</Link>
                   )}

@@ -2,11 +2,11 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
 import { Actions, deletion } from '../../shell/actions'
-import { useOwner } from '../../shell/api'
+import { useGet, useOwner } from '../../shell/api'
 import { Chip, Id } from '../../ui/controls'
 import { Facts, Spent } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
-import { Ago, dayOf, Time, whole } from '../../ui/format'
+import { Ago, dayOf, short, Time, whole } from '../../ui/format'
 import { CHAT_PARAMETERS, KEY_FIELDS, NewSecret } from './new'
 
 const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
@@ -74,8 +74,8 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
           Pages: key.allowed_origins.length ? key.allowed_origins.join(', ') : 'all',
           'Chat parameters': CHAT_PARAMETERS[key.chat_parameters],
           'Brand soul': key.brand_soul?.enabled ? 'used' : 'none',
-          'Routing preference': key.routing_preference_id ?? 'none',
-          'Guardrail policy': key.guardrail_policy_id ?? 'none',
+          'Routing preference': <Bound list="routing-preferences" section="routing" id={key.routing_preference_id} />,
+          'Guardrail policy': <Bound list="guardrail-policies" section="guardrails" id={key.guardrail_policy_id} />,
           Made: <Time at={key.created} only="day" />,
           'Last used': key.last_used_at ? <Ago at={key.last_used_at} /> : 'never',
           Expires: key.expires_at ? dayOf(key.expires_at) : 'never',
@@ -83,6 +83,14 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
       />
     </>
   )
+}
+
+/** What a key is bound to, by its name. */
+function Bound({ list, section, id }: { list: string; section: string; id: string | null }) {
+  const { slug } = useOwner()
+  const { data } = useGet<{ name: string }>(`/${list}/${id}`, {}, { off: id === null })
+  if (id === null) return <>none</>
+  return <Link href={`/${slug}/${section}/${id}`}>{data?.name ?? short(id)}</Link>
 }
 
 const LastUse = ({ at }: { at: string | null }) => (

@@ -106,30 +106,32 @@ export default function Overview() {
       </div>
       <Shown of={whole}>
         {(series) => (
-          <Figures series={series} period={period} onRange={zoom}>
-            <div className="actions bar-of-choices">
-              <span className="faint">Split by</span>
-              <Choices label="Split by" value={by} choices={groups} onChange={(value) => set({ by: value })} />
-            </div>
-            <Shown of={grouped}>
-              {(split) => (
-                <Suspense fallback={<Loading rows={3} />}>
-                  <div className="columns">
-                    <SplitChart title="Spend" of={split} figure="cost_cents" spell={money} onRange={zoom} />
-                    <SplitChart title="Requests" of={split} figure="requests" spell={number} onRange={zoom} />
-                  </div>
-                  <Shares
-                    title={GROUPS.find(({ value }) => value === by)!.label}
-                    series={split}
-                    onOnly={(key) => set({ [GROUPS.find(({ value }) => value === by)!.filter]: key })}
-                  />
-                </Suspense>
-              )}
-            </Shown>
-          </Figures>
+          <>
+            <Figures series={series} period={period} onRange={zoom}>
+              <div className="actions bar-of-choices">
+                <span className="faint">Split by</span>
+                <Choices label="Split by" value={by} choices={groups} onChange={(value) => set({ by: value })} />
+              </div>
+              <Shown of={grouped}>
+                {(split) => (
+                  <Suspense fallback={<Loading rows={3} />}>
+                    <div className="columns">
+                      <SplitChart title="Spend" of={split} figure="cost_cents" spell={money} onRange={zoom} />
+                      <SplitChart title="Requests" of={split} figure="requests" spell={number} onRange={zoom} />
+                    </div>
+                    <Shares
+                      title={GROUPS.find(({ value }) => value === by)!.label}
+                      series={split}
+                      onOnly={(key) => set({ [GROUPS.find(({ value }) => value === by)!.filter]: key })}
+                    />
+                  </Suspense>
+                )}
+              </Shown>
+            </Figures>
+            <Credit />
+          </>
         )}
       </Shown>
-      <Credit />
     </Page>
   )
 }

@@ -60,7 +60,7 @@ export const AllRequests = defineScreen<RequestLine>('requests', 'Requests', {
     {
       key: 'route',
       head: 'Route',
-      cell: ({ method, path }) => <code title={path}>{`${method} ${path}`}</code>,
+      cell: ({ method, path }) => <code title={path}>{`${method} ${path.replace(/^\/api\/v1|^\/v1/, '')}`}</code>,
       main: true,
       width: 'minmax(0, 2.4fr)',
     },

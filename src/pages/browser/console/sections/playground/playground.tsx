@@ -24,11 +24,12 @@ const LANGUAGES = (['curl', 'TypeScript', 'Python'] as const).map((value: Langua
 const isText = (mode: string) => !['auto', 'image', 'video', 'vision'].includes(mode)
 const isApi = (text: string | undefined): text is Api => text !== undefined && Object.hasOwn(APIS, text)
 const ALL = 'all'
+/** Most of these also work without a language model. */
 const PROMPTS = [
+  'What is 17 % of 2,340?',
+  'What time is it in Lisbon?',
+  'Convert 5 miles to kilometres.',
   'Explain tides to a ten-year-old in three sentences.',
-  'Write a haiku about a lighthouse.',
-  'Plan a weekend in Lisbon for two.',
-  'What is 17 % of 2,340? Show the steps.',
 ] as const
 
 // Loaded lazily, because a prompt can be sent without menus.

@@ -57,7 +57,7 @@ const Marks = ({ cached, stream, fallback, guardrails, tools }: RequestRow) => {
 
 /** Number of calls that match the filters, over time. Dragging selects a period. */
 function Activity({ query }: { query: Query }) {
-  const { set } = useFilters()
+  const { given, set } = useFilters()
   // Delayed, so that the rows load first.
   const [isLate, setLate] = useState(false)
   useEffect(() => {
@@ -72,7 +72,8 @@ function Activity({ query }: { query: Query }) {
     failed: all?.errors[n] ?? 0,
   }))
   const { requests, errors } = data?.totals ?? {}
-  if (requests === 0) return null
+  // With a filter it stays, so that nothing moves while one is changed.
+  if (requests === 0 && Object.keys(given).length === 0) return null
   return (
     <Histogram
       label={data ? `${plural(requests ?? 0, 'request')}, ${number(errors ?? 0)} refused or failed` : 'Requests'}

@@ -7,7 +7,7 @@ import { agoColumn, chipColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
-import { Ago, plural } from '../../ui/format'
+import { Ago, plural, spelled } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
 const STATES = {
@@ -82,7 +82,10 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
       <Facts
         of={{
           State: <Chip state={STATES[it.status]}>{it.status.replace('_', ' ')}</Chip>,
-          Version: it.live_version ? `${it.manifestVersion}, instead of ${it.live_version}` : it.manifestVersion,
+          Version:
+            it.live_version && it.live_version !== it.manifestVersion
+              ? `${it.manifestVersion}, instead of ${it.live_version}`
+              : it.manifestVersion,
           'Who must approve': it.tier_reasons?.length
             ? `${it.reviewTier}: ${it.tier_reasons.join(' ')}`
             : it.reviewTier,
@@ -118,11 +121,13 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
             {({ parts }) => (
               <>
                 {parts.map(({ path: part, lines }) => (
-                  <Code
-                    key={part}
-                    text={lines.map(({ sign, text }) => `${sign} ${text}`).join('\n')}
-                    label={`changes of ${part}`}
-                  />
+                  <div key={part} className="recorded">
+                    {spelled(part)}
+                    <Code
+                      text={lines.map(({ sign, text }) => `${sign} ${text}`).join('\n')}
+                      label={`changes of ${part}`}
+                    />
+                  </div>
                 ))}
               </>
             )}

@@ -165,7 +165,7 @@ export const Events = defineScreen<BusEvent>('workflows', 'Workflows', {
   columns: [
     timeColumn('time', 'Time', ({ timestamp }) => timestamp),
     { key: 'type', head: 'Event', cell: ({ eventType }) => <code>{eventType}</code>, main: true },
-    { key: 'from', head: 'From', cell: ({ sourceConnector }) => sourceConnector ?? 'the API', main: true },
+    { key: 'from', head: 'From', cell: ({ sourceConnector }) => sourceConnector ?? 'this server', main: true },
     { key: 'payload', head: 'Payload', cell: ({ payload }) => JSON.stringify(payload), width: 'minmax(0, 2fr)' },
   ],
   filters: [{ name: 'eventType', label: 'Event', hint: 'Event, such as order.*' }],
@@ -175,7 +175,7 @@ export const Events = defineScreen<BusEvent>('workflows', 'Workflows', {
     facts: (event) => ({
       Time: <Time at={event.timestamp} />,
       Id: <Id id={event.id} />,
-      From: event.sourceConnector ?? 'the API',
+      From: event.sourceConnector ?? 'this server',
     }),
     body: EventBody,
   },
