@@ -1,96 +1,10 @@
 // SQLite only: a format only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
-import { createAnthropic } from '@ai-sdk/anthropic'
-import { ChatAnthropic } from '@langchain/anthropic'
-import { HumanMessage, ToolMessage } from '@langchain/core/messages'
-import { generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import { createUpstreamWorld, freshPrompt } from '../../completions/upstream-world'
 import { readFrames } from '../../support/frames'
-import { listen } from '../../support/listening'
 
 const { world, upstream } = await createUpstreamWorld()
-const { origin } = listen(world)
 const { key } = await world.person()
-const PLAN = '[[plan:get_weather{"location":"Oslo"}]] [[say:Oslo: Snow.]]'
-const SCHEMA = {
-  type: 'object' as const,
-  required: ['location'],
-  properties: { location: { type: 'string' as const } },
-}
-const tools = {
-  get_weather: tool({
-    description: 'Gets the weather for a location.',
-    inputSchema: jsonSchema<{ location: string }>(SCHEMA),
-    execute: async () => 'Snow.',
-  }),
-}
-
-describe('the AI SDK with its Anthropic provider', () => {
-  const model = createAnthropic({ baseURL: `${origin}/v1`, apiKey: key })('svc-1-flash')
-
-  test.each([
-    ['ai/6.0.326 ai-sdk/provider-utils/4.0.65 runtime/node.js/v20.20.2', false],
-    ['ai-sdk/anthropic/3.0.140 runtime/node.js/24', false],
-    ['ai/7.0.173 ai-sdk/anthropic/4.0.105 runtime/node.js/24', true],
-  ])('a text without citations says so unless the provider refuses it: %s', async (agent, says) => {
-    const reply = await fetch(`${origin}/v1/messages`, {
-      method: 'POST',
-      headers: { 'x-api-key': key, 'content-type': 'application/json', 'user-agent': agent },
-      body: JSON.stringify({
-        model: 'svc-1-flash',
-        max_tokens: 50,
-        messages: [{ role: 'user', content: freshPrompt('hi') }],
-      }),
-    })
-    const { content } = (await reply.json()) as { content: object[] }
-    expect('citations' in content[0]!).toBe(says)
-  })
-
-  test('generates text in steps, with tools between them', async () => {
-    const { text, steps, totalUsage } = await generateText({
-      model,
-      tools,
-      stopWhen: isStepCount(4),
-      prompt: freshPrompt(PLAN),
-      maxRetries: 0,
-    })
-    expect(text).toBe('Oslo: Snow.')
-    expect(steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop'])
-    expect(totalUsage.inputTokens).toBe(22)
-  })
-
-  test('streams text and tools', async () => {
-    const { text, finishReason } = streamText({
-      model,
-      tools,
-      stopWhen: isStepCount(4),
-      prompt: freshPrompt(PLAN),
-      maxRetries: 0,
-    })
-    expect(await text).toBe('Oslo: Snow.')
-    expect(await finishReason).toBe('stop')
-  })
-})
-
-describe('LangChain with its Anthropic package', () => {
-  const model = new ChatAnthropic({ model: 'svc-1-flash', apiKey: key, anthropicApiUrl: origin, maxRetries: 0 })
-
-  test('invokes, and streams', async () => {
-    expect((await model.invoke(freshPrompt('hi'))).content).toBe('Hello from the scripted upstream.')
-    const pieces: string[] = []
-    for await (const { text } of await model.stream(freshPrompt('hi'))) pieces.push(text)
-    expect(pieces.join('')).toBe('Hello from the scripted upstream.')
-  })
-
-  test('calls a tool and goes on with its result', async () => {
-    const bound = model.bindTools([{ name: 'get_weather', description: 'Gets the weather.', input_schema: SCHEMA }])
-    const question = new HumanMessage(freshPrompt(PLAN))
-    const first = await bound.invoke([question])
-    expect(first.tool_calls).toMatchObject([{ name: 'get_weather', args: { location: 'Oslo' } }])
-    const result = new ToolMessage({ tool_call_id: first.tool_calls![0]!.id!, content: 'Snow.' })
-    expect((await bound.invoke([question, first, result])).content).toBe('Oslo: Snow.')
-  })
-})
 
 /** The requests of two coding agents, rebuilt from their known shapes: in parts shortened, none left out. */
 describe('coding agents', () => {

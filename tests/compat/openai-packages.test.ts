@@ -1,8 +1,6 @@
 // SQLite only: a format only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
-import { createOpenAI } from '@ai-sdk/openai'
-import { Agent, OpenAIProvider, Runner, tool as toolOfAgents } from '@openai/agents'
-import { generateText, Output, stepCountIs, streamText, tool } from 'ai'
+import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents'
 import OpenAI from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
@@ -84,42 +82,8 @@ describe('the openai package', () => {
   })
 })
 
-describe('the ai package with @ai-sdk/openai in its default (docs/api.md 33.6.11)', () => {
-  const provider = createOpenAI({ baseURL, apiKey })
-  const get_weather = tool({
-    description: 'Gets the weather.',
-    inputSchema: z.object({ location: z.string() }),
-    execute: async ({ location }) => `Snow in ${location}.`,
-  })
-
-  test('answers and streams', async () => {
-    const { text, usage } = await generateText({ model: provider(model), prompt: freshPrompt() })
-    expect(text).toBe('Hello from the scripted upstream.')
-    expect(usage).toMatchObject({ inputTokens: 11, outputTokens: 5 })
-    const stream = streamText({ model: provider(model), prompt: freshPrompt('[[say:one two three]]') })
-    expect(await stream.text).toBe('one two three')
-  })
-
-  test('runs tools over two turns, plain and streamed', async () => {
-    const request = { model: provider(model), tools: { get_weather }, stopWhen: stepCountIs(3) }
-    const { text, steps } = await generateText({ ...request, prompt: freshPrompt(PLAN) })
-    expect({ text, turns: steps.length }).toEqual({ text: 'Oslo: Snow.', turns: 2 })
-    expect(await streamText({ ...request, prompt: freshPrompt(PLAN) }).text).toBe('Oslo: Snow.')
-    expect(JSON.stringify(upstream.calls.at(-1)!.body.messages)).toContain('Snow in Rome.')
-  })
-
-  test('gets an object', async () => {
-    const { output } = await generateText({
-      model: provider(model),
-      prompt: freshPrompt(ADA),
-      output: Output.object({ schema: Person }),
-    })
-    expect(output).toEqual({ name: 'Ada', age: 36 })
-  })
-})
-
 describe('@openai/agents in its default', () => {
-  const get_weather = toolOfAgents({
+  const get_weather = tool({
     name: 'get_weather',
     description: 'Gets the weather.',
     parameters: z.object({ location: z.string() }),
