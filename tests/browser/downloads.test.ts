@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('downloads of a session', async () => {
   })
   const world = await createBrowsingWorld()
   const person = await world.person()
-  const bytesOf = async ({ url }: { url: string }) => new Uint8Array(await (await world.follow(url)).arrayBuffer())
+  const bytesOf = async ({ url }: { url: string }) => new Uint8Array(await (await world.download(url)).arrayBuffer())
 
   test('a click on one says what came, and keeps the file', async () => {
     const session = await startSession(person, { url: site.url('/press.html') })

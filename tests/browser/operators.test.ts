@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)('what operators do with the sessions of everyone (
     const view = (await send('POST', `browser/sessions/${one.id}/link`, {})).body
     const control = (await send('POST', `browser/sessions/${one.id}/link`, { control: true })).body
     expect({ view: view.rights, control: control.rights }).toEqual({ view: 'view', control: 'control' })
-    for (const { url } of [view, control]) expect((await world.follow(url)).status).toBe(200)
+    for (const { url } of [view, control]) expect((await world.download(url)).status).toBe(200)
     expect((await ada.send('GET', 'audit')).body.slice(0, 2).map(({ action }: { action: string }) => action)).toEqual([
       'browser.link_created',
       'browser.link_created',

@@ -29,20 +29,20 @@ describe.skipIf(!hasChromium)('the recording of a session (docs/api.md 28.3)', a
       url: site.url(),
     })
     expect(JSON.stringify(actions)).not.toMatch(/hunter/)
-    const frame = await world.follow(actions[0].frame_url)
+    const frame = await world.download(actions[0].frame_url)
     expect(frame.headers.get('content-type')).toBe('image/jpeg')
     expect((await frame.arrayBuffer()).byteLength).toBeLessThanOrEqual(60 * 1024)
     await session.end()
     expect((await read(session.id)).ended_at).not.toBeNull()
-    const played = await world.follow(player_url)
+    const played = await world.download(player_url)
     expect(played.status).toBe(200)
     expect(await played.text()).toContain('id="recording"')
     // The link of the player opens no live view.
-    expect((await world.follow(player_url.replace('/recording', ''))).status).toBe(401)
-    expect((await world.follow(player_url.replace(/.$/, '!'))).status).toBe(401)
+    expect((await world.download(player_url.replace('/recording', ''))).status).toBe(401)
+    expect((await world.download(player_url.replace(/.$/, '!'))).status).toBe(401)
     // It dies with the key.
     expect((await (await world.signedIn(person)).send('DELETE', `keys/${person.keyId}`)).status).toBe(200)
-    expect((await world.follow(player_url)).status).toBe(401)
+    expect((await world.download(player_url)).status).toBe(401)
   }, 180_000)
 
   test('is empty for a session that keeps none', async () => {

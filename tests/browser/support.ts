@@ -1,4 +1,4 @@
-import { afterAll, afterEach, setDefaultTimeout } from 'bun:test'
+import { afterAll, onTestFinished, setDefaultTimeout } from 'bun:test'
 import { findChromium } from '../../src/browser/chromium'
 import { sessionRepository } from '../../src/browser/repository'
 import { BrowserSessionId } from '../../src/browser/schema'
@@ -37,12 +37,6 @@ export function serveSite(pages: Record<string, string | ((request: Request) => 
 
 export type Session = Awaited<ReturnType<typeof startSession>>
 
-/** Ends those that a test began and left open. */
-const begun = new Set<() => Promise<unknown>>()
-afterEach(async () => {
-  for (const end of begun) await end()
-})
-
 /** A session of a person, and short words for what is done in it. It ends with its test unless others share it. */
 export async function startSession(person: Person, input: object = {}, isShared = false) {
   const started = await person.send('POST', 'browser/sessions', input)
@@ -50,11 +44,8 @@ export async function startSession(person: Person, input: object = {}, isShared 
   const id: string = started.body.session_id
   const action = async (tool: string, args: object = {}) =>
     (await person.send('POST', `browser/sessions/${id}/actions`, { tool, arguments: args })).body
-  const end = () => {
-    begun.delete(end)
-    return person.send('DELETE', `browser/sessions/${id}`)
-  }
-  if (!isShared) begun.add(end)
+  const end = () => person.send('DELETE', `browser/sessions/${id}`)
+  if (!isShared) onTestFinished(async () => void (await end()))
   return {
     id,
     handle: started.body,

@@ -39,7 +39,7 @@ const { key } = ada
 const builtinWorld = await createWorld()
 const builtin = providersOf(builtinWorld).completions((await builtinWorld.person()).key)('svc-1-flash')
 
-const asked = (words?: string) => ({ prompt: freshPrompt(words), maxRetries: 0 })
+const question = (words?: string) => ({ prompt: freshPrompt(words), maxRetries: 0 })
 const lastSent = () => upstream.calls.at(-1)!.body
 
 const SCRIPTED = [
@@ -53,7 +53,7 @@ describe.each(SCRIPTED)('the AI SDK, over %s', (_, connect) => {
   const model = svc('svc-1-flash')
 
   test('generates text', async () => {
-    const { text, finishReason, usage, response } = await generateText({ model, ...asked() })
+    const { text, finishReason, usage, response } = await generateText({ model, ...question() })
     expect({ text, finishReason, usage, response }).toMatchObject({
       text: 'Hello from the scripted upstream.',
       finishReason: 'stop',
@@ -63,7 +63,7 @@ describe.each(SCRIPTED)('the AI SDK, over %s', (_, connect) => {
   })
 
   test('streams text', async () => {
-    const result = streamText({ model, ...asked('[[say:one two three]][[slow:3]]') })
+    const result = streamText({ model, ...question('[[say:one two three]][[slow:3]]') })
     expect((await Array.fromAsync(result.textStream)).join('')).toBe('one two three')
     expect(await result.finishReason).toBe('stop')
     expect(await result.usage).toMatchObject({ inputTokens: 11, outputTokens: 3 })
@@ -92,7 +92,7 @@ describe.each(SCRIPTED)('the AI SDK, over %s', (_, connect) => {
   })
 
   test('knows an error for what it is', async () => {
-    const attempt = generateText({ model: connect('svc_sk_live_nope')('svc-1-flash'), ...asked() })
+    const attempt = generateText({ model: connect('svc_sk_live_nope')('svc-1-flash'), ...question() })
     const error = await attempt.catch((thrown: unknown) => thrown)
     expect(APICallError.isInstance(error)).toBe(true)
     expect(error).toMatchObject({ statusCode: 401, isRetryable: false })
@@ -101,7 +101,7 @@ describe.each(SCRIPTED)('the AI SDK, over %s', (_, connect) => {
   test('hears of an engine that breaks off in the middle', async () => {
     const errors: unknown[] = []
     const onError = ({ error }: { error: unknown }) => void errors.push(error)
-    await streamText({ model, ...asked('[[cut]][[slow:40]][[tokens:8]]'), onError }).consumeStream()
+    await streamText({ model, ...question('[[cut]][[slow:40]][[tokens:8]]'), onError }).consumeStream()
     expect(JSON.stringify(errors)).toContain('stopped in the middle')
   })
 })
@@ -115,39 +115,39 @@ const tools = {
   }),
 }
 const PLAN = '[[plan:get_weather{"location":"Oslo"};get_weather{"location":"Rome"}]] [[say:Oslo: Snow. Rome: Sun.]]'
-const SAID = /^Oslo: Snow\. Rome: Sun\.$/
+const ANSWER = /^Oslo: Snow\. Rome: Sun\.$/
 
 describe.each([
-  ...SCRIPTED.map(([name, connect]) => [name, connect(key)('svc-1-flash'), PLAN, SAID, 22] as const),
+  ...SCRIPTED.map(([name, connect]) => [name, connect(key)('svc-1-flash'), PLAN, ANSWER, 22] as const),
   ['the built-in engine', builtin, 'What is the weather in Oslo and Rome?', /Snow.*Sun/s, expect.any(Number)],
-] as const)('tools of the AI SDK, over %s', (_, model, prompt, said, inputTokens) => {
+] as const)('tools of the AI SDK, over %s', (_, model, prompt, pattern, inputTokens) => {
   const request = { model, tools, stopWhen: isStepCount(4) }
   const reasons = (steps: { finishReason: string }[]) => steps.map(({ finishReason }) => finishReason)
 
   test('run between the steps', async () => {
-    const { text, steps, totalUsage } = await generateText({ ...request, ...asked(prompt) })
+    const { text, steps, totalUsage } = await generateText({ ...request, ...question(prompt) })
     expect(reasons(steps)).toEqual(['tool-calls', 'stop'])
     expect(steps[0]!.toolResults).toMatchObject([
       { input: { location: 'Oslo' }, output: 'Snow in Oslo.' },
       { input: { location: 'Rome' }, output: 'Sun in Rome.' },
     ])
-    expect(text).toMatch(said)
+    expect(text).toMatch(pattern)
     expect(totalUsage.inputTokens).toEqual(inputTokens)
     expect(totalUsage.totalTokens).toBeGreaterThan(0)
-    if (said === SAID) expect(JSON.stringify(lastSent().messages)).toContain('Sun in Rome.')
+    if (pattern === ANSWER) expect(JSON.stringify(lastSent().messages)).toContain('Sun in Rome.')
   })
 
   test('run between the steps of a stream', async () => {
-    const result = streamText({ ...request, ...asked(prompt) })
-    expect((await Array.fromAsync(result.textStream)).join('')).toMatch(said)
+    const result = streamText({ ...request, ...question(prompt) })
+    expect((await Array.fromAsync(result.textStream)).join('')).toMatch(pattern)
     expect(reasons(await result.steps)).toEqual(['tool-calls', 'stop'])
   })
 
   test('may be demanded, and forbidden', async () => {
-    const demand = asked(`${prompt} [[tool:get_weather]]`)
+    const demand = question(`${prompt} [[tool:get_weather]]`)
     const { toolCalls } = await generateText({ model, tools, toolChoice: 'required', ...demand })
     expect(toolCalls.length).toBeGreaterThan(0)
-    const free = await generateText({ model, tools, toolChoice: 'none', ...asked('Hello') })
+    const free = await generateText({ model, tools, toolChoice: 'none', ...question('Hello') })
     expect(free).toMatchObject({ finishReason: 'stop', toolCalls: [] })
   })
 })
@@ -168,7 +168,7 @@ describe.each([
   ['the built-in engine', builtin, 'Name: Ada\nAge: 36\n\nNumber'],
 ] as const)('an object of the AI SDK, over %s', (_, model, prompt) => {
   test('is generated', async () => {
-    const { object, finishReason } = await generateObject({ model, schema, ...asked(prompt) })
+    const { object, finishReason } = await generateObject({ model, schema, ...question(prompt) })
     expect({ object, finishReason }).toEqual({ object: ADA, finishReason: 'stop' })
     if (model === builtin) return
     const format = { type: 'json_schema', json_schema: { schema: { required: ['name', 'age'] } } }
@@ -176,19 +176,19 @@ describe.each([
   })
 
   test('is streamed', async () => {
-    const result = streamObject({ model, schema, ...asked(prompt) })
+    const result = streamObject({ model, schema, ...question(prompt) })
     expect((await Array.fromAsync(result.partialObjectStream)).at(-1)).toEqual(ADA)
     expect(await result.object).toEqual(ADA)
   })
 
   test('is the output of a text', async () => {
     const output = Output.object({ schema })
-    expect((await generateText({ model, output, ...asked(prompt) })).output).toEqual(ADA)
+    expect((await generateText({ model, output, ...question(prompt) })).output).toEqual(ADA)
   })
 })
 
 test.each(BY_SCHEMA)('an object that does not match the schema is ignored, over %s', async (_, connect) => {
-  const attempt = generateObject({ model: connect(key)('svc-1-flash'), schema, ...asked('[[say:{"name":"Ada"}]]') })
+  const attempt = generateObject({ model: connect(key)('svc-1-flash'), schema, ...question('[[say:{"name":"Ada"}]]') })
   expect(NoObjectGeneratedError.isInstance(await attempt.catch((thrown: unknown) => thrown))).toBe(true)
 })
 

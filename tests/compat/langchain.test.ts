@@ -78,7 +78,7 @@ describe.each([
   ['chat completions', scripted, PLAN, /^Oslo: Snow\.$/],
   ['messages', messages(key), PLAN, /^Oslo: Snow\.$/],
   ['the built-in engine', builtin, 'What is the weather in Oslo?', /Snow/],
-] as const)('tools of LangChain, over %s', (_, model, prompt, said) => {
+] as const)('tools of LangChain, over %s', (_, model, prompt, pattern) => {
   const bound = model.bindTools([weather])
   const called = [{ name: 'get_weather', args: { location: 'Oslo' } }]
 
@@ -88,7 +88,7 @@ describe.each([
     expect(request.tool_calls).toMatchObject(called.map((call) => ({ ...call, type: 'tool_call' })))
     expect(request.invalid_tool_calls ?? []).toEqual([])
     const answer = await bound.invoke([...history, request, await weather.invoke(request.tool_calls![0]!)])
-    expect(answer.text).toMatch(said)
+    expect(answer.text).toMatch(pattern)
     const { finish_reason, stop_reason } = answer.response_metadata
     expect(finish_reason ?? stop_reason).toMatch(/^(stop|end_turn)$/)
   })

@@ -97,7 +97,7 @@ test('stands in a whole answer, in its conversation, and in the answer of a chat
   expect(chat.svc_metadata.artifacts).toMatchObject([{ type: 'code', content: 'let a = 1' }])
 })
 
-const linked = async (url: string) => (await world.follow(url)).text()
+const linked = async (url: string) => (await world.download(url)).text()
 
 const PROJECT = '[[say:Two:\n```js a.js\nlet a = 1\n```\nand\n```js b.js\nlet b = 2\n```\n]]'
 

@@ -22,7 +22,7 @@ describe('a video that a completion asks for (docs/api.md 2.4)', () => {
     const [clip, still] = answer.artifacts
     expect(clip).toMatchObject({ type: 'video', mime_type: 'video/mp4', duration_seconds: 5, width: 1280, height: 720 })
     expect(still).toMatchObject({ type: 'image', mime_type: 'image/png', width: 1280 })
-    expect((await (await world.follow(clip.url)).arrayBuffer()).byteLength).toBe(clip.size_bytes)
+    expect((await (await world.download(clip.url)).arrayBuffer()).byteLength).toBe(clip.size_bytes)
     expect((await ada.send('GET', 'jobs')).body.jobs).toEqual([])
     expect(await ask(ada, input)).toMatchObject({ _cached: true, artifacts: [{ id: clip.id }, { id: still.id }] })
   }, 90_000)

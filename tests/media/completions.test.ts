@@ -51,7 +51,7 @@ describe('mode image of completions (docs/api.md 2.2)', () => {
       (await ada.send('GET', `conversations/${conversation_id}`)).body.conversation.messages[1].artifacts[0]
     const shown = await read()
     expect(shown).toMatchObject({ id: artifacts[0].id, type: 'image' })
-    expect((await world.follow(shown.url)).status).toBe(200)
+    expect((await world.download(shown.url)).status).toBe(200)
     await ada.send('DELETE', `artifacts/${artifacts[0].id}`)
     expect(await read()).toMatchObject({ id: artifacts[0].id, url: null, url_expires_at: null })
   })

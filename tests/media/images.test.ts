@@ -8,7 +8,7 @@ const world = await createWorld({ clock })
 
 /** The PNG behind a link, decoded by the runtime. */
 async function decoded(person: Person, url: string) {
-  const response = await world.follow(url)
+  const response = await world.download(url)
   const bytes = await response.arrayBuffer()
   return { ...(await new Bun.Image(bytes).metadata()), bytes: Buffer.from(bytes), headers: response.headers, person }
 }

@@ -17,7 +17,7 @@ const world = await createWorld({ config: upstream })
 const bare = await createWorld({ config: { ...upstream, videoMarker: '' } })
 
 /** A video of the upstream, from its order to its file. */
-async function madeIn({ app, person, follow }: typeof world, content: Buffer) {
+async function madeIn({ app, person, download }: typeof world, content: Buffer) {
   server.will.content = () => new Response(Uint8Array.from(content), { headers: { 'content-type': 'video/mp4' } })
   const ada = await person()
   const { body } = await ada.send('POST', 'video', { prompt: 'a red sailboat', duration: '2s' })
@@ -28,7 +28,7 @@ async function madeIn({ app, person, follow }: typeof world, content: Buffer) {
     },
     ({ status }) => status === 'completed' || status === 'failed',
   )
-  return { job, bytes: Buffer.from(await (await follow(job.result)).arrayBuffer()) }
+  return { job, bytes: Buffer.from(await (await download(job.result)).arrayBuffer()) }
 }
 
 describe.skipIf(!ffmpeg || !ffprobe)('a video of an upstream (docs/api.md 6)', () => {

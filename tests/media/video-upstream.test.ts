@@ -49,7 +49,7 @@ describe('a video of an upstream (docs/api.md 6, 7)', () => {
     })
     expect(request!.headers.get('authorization')).toBe('Bearer sk-film')
     expect(request!.headers.get('idempotency-key')).toBe(job.id)
-    const file = await world.follow(job.result)
+    const file = await world.download(job.result)
     expect(Buffer.from(await file.arrayBuffer()).equals(CLIP)).toBe(true)
     const still = (await ada.send('GET', `artifacts/${job.result_data.poster_artifact_id}`)).body
     expect(still).toMatchObject({ type: 'image', width: 1, height: 1, engine: 'svc-vision', model: 'svc-1-motion' })

@@ -18,7 +18,7 @@ const { jobs } = world.app.container
 const input = { prompt: 'a red sailboat on the sea at sunset', duration: '2s', aspect_ratio: '4:3' }
 const start = (person: Person, body: object) => person.send('POST', 'video', body)
 const jobOf = async (person: Person, id: string) => (await person.send('GET', `jobs/${id}`)).body
-const bytesAt = async (url: string) => new Uint8Array(await (await world.follow(url)).arrayBuffer())
+const bytesAt = async (url: string) => new Uint8Array(await (await world.download(url)).arrayBuffer())
 
 const ada = await world.person({ cents: 100 })
 const accepted = await start(ada, input)

@@ -80,7 +80,7 @@ export async function createWorld({ config: overrides = {}, clock = systemClock,
     callAs: (person: Person): Call => callOf(keyCaller({ userId: person.userId, keyId: person.keyId as KeyId })),
     send: sender(app, {}),
     /** What is behind a link of an answer, which may name another host. */
-    follow: (link: string): Promise<Response> => {
+    download: (link: string): Promise<Response> => {
       const { pathname, search } = new URL(link)
       return Promise.resolve(app.api.handle(new Request(`http://localhost${pathname}${search}`)))
     },

@@ -46,7 +46,7 @@ describe('POST /code (docs/api.md 6)', () => {
     const read = await ada.send('GET', `artifacts/${file.id}`)
     expect((await world.send('GET', pathOf(read.body.url))).text).toBe(file.content)
     expect(zip).toMatchObject({ type: 'file', filename: 'project.zip', mime_type: 'application/zip', content: null })
-    const files = unzipSync(new Uint8Array(await (await world.follow(zip.url)).arrayBuffer()))
+    const files = unzipSync(new Uint8Array(await (await world.download(zip.url)).arrayBuffer()))
     expect(Object.keys(files)).toEqual(['src/index.ts', 'package.json'])
     expect(strFromU8(files['package.json']!)).toBe('{"name": "x",}\n')
     const sent = upstream.calls.at(-1)!.body.messages as { role: string; content: string }[]

@@ -57,7 +57,7 @@ export const documentOf = (markdown: string, more: Partial<Document> = {}): Docu
 
 /** The bytes behind the link of a made document. */
 export async function download(world: World, { body }: Reply): Promise<{ bytes: Uint8Array; headers: Headers }> {
-  const response = await world.follow(body.download_url)
+  const response = await world.download(body.download_url)
   return { bytes: new Uint8Array(await response.arrayBuffer()), headers: response.headers }
 }
 
