@@ -60,8 +60,7 @@ describe('caps of an owner', () => {
     await set(ada, { daily_cap_cents: 1_000 })
     await set(team, { daily_cap_cents: 1 })
     const more = (await ada.send('POST', 'keys', { name: 'second' })).body.key
-    const ask = (key: string) =>
-      world.send('POST', 'completions', { prompt: crypto.randomUUID() }, { authorization: `Bearer ${key}` })
+    const ask = (key: string) => world.byKey(key).send('POST', 'completions', { prompt: crypto.randomUUID() })
     expect((await ask(ada.key)).status).toBe(200)
     await spend(ada, 1_000)
     expect({ key: (await ask(ada.key)).status, more: (await ask(more)).status }).toEqual({ key: 402, more: 402 })

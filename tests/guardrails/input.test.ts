@@ -2,14 +2,15 @@ import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { manifest } from '../skills/support'
 import { readFrames } from '../support/frames'
-import { onKind, onTerms, under } from './support'
+import { guarded, onKind, onTerms, under } from './support'
 
 const { world, upstream } = await createUpstreamWorld()
+const person = guarded(world)
+const BLOCKED = onTerms('input', 'block', ['zeppelin'])
 
 describe('the input phase (docs/api.md 12)', () => {
   test('a blocked prompt is 400, reaches no engine, costs nothing and is stored nowhere', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin'], { message: 'Not about airships, please.' })])
+    const ada = await person(onTerms('input', 'block', ['zeppelin'], { message: 'Not about airships, please.' }))
     const calls = upstream.calls.length
     const spent = (await ada.send('GET', `keys/${ada.keyId}`)).body.spent_today_cents
     const { status, body, headers } = await ada.send('POST', 'completions', { prompt: 'Tell me of the Zeppelin' })
@@ -39,25 +40,14 @@ describe('the input phase (docs/api.md 12)', () => {
   })
 
   test('a refusal without a message of the rule names the guardrail', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const ada = await person(BLOCKED)
     expect((await ada.send('POST', 'completions', { prompt: 'zeppelin' })).body.error.message).toBe(
       'The guardrail blocked_terms blocked this request. Change it and send it again; nothing was charged.',
     )
   })
 
-  test('a stream that is blocked is refused before it begins', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
-    const { status, body } = await ada.send('POST', 'completions', { prompt: 'zeppelin', stream: true })
-    expect({ status, code: body.error.code }).toEqual({ status: 400, code: 'guardrail_blocked' })
-    const chat = await ada.send('POST', 'chat/completions', { messages: [{ role: 'user', content: 'a zeppelin' }] })
-    expect({ status: chat.status, code: chat.body.error.code }).toEqual({ status: 400, code: 'guardrail_blocked' })
-  })
-
   test('what is redacted reaches neither the engine nor the conversation', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'redact', ['zeppelin'])])
+    const ada = await person(onTerms('input', 'redact', ['zeppelin']))
     const { status, body } = await ada.send('POST', 'completions', { prompt: 'The Zeppelin lands', mode: 'fast' })
     expect(status).toBe(200)
     expect(upstream.calls.at(-1)!.prompt).toBe('The [REDACTED:blocked_term] lands')
@@ -74,8 +64,7 @@ describe('the input phase (docs/api.md 12)', () => {
   })
 
   test('a flag changes nothing and is reported', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'flag', ['zeppelin'])])
+    const ada = await person(onTerms('input', 'flag', ['zeppelin']))
     const prompt = freshPrompt('The Zeppelin lands')
     const { body, headers } = await ada.send('POST', 'completions', { prompt, mode: 'fast' })
     expect(upstream.calls.at(-1)!.prompt).toBe(prompt)
@@ -85,50 +74,39 @@ describe('the input phase (docs/api.md 12)', () => {
   })
 
   test('rules run in their order: what an earlier one redacts cannot be blocked', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'redact', ['zeppelin']), onTerms('input', 'block', ['zeppelin'])])
+    const ada = await person(onTerms('input', 'redact', ['zeppelin']), onTerms('input', 'block', ['zeppelin']))
     expect((await ada.send('POST', 'completions', { prompt: 'A zeppelin' })).status).toBe(200)
-    const bob = await world.person()
-    await under(bob, [onTerms('input', 'block', ['zeppelin']), onTerms('input', 'redact', ['zeppelin'])])
+    const bob = await person(onTerms('input', 'block', ['zeppelin']), onTerms('input', 'redact', ['zeppelin']))
     expect((await bob.send('POST', 'completions', { prompt: 'A zeppelin' })).status).toBe(400)
   })
 
-  test("a user's earlier turns that are sent along are checked, too", async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
-    const messages = [
-      { role: 'user', content: 'I love the zeppelin' },
-      { role: 'assistant', content: 'So do I' },
-    ]
-    const native = await ada.send('POST', 'completions', { prompt: 'Go on', conversation: { messages } })
-    expect(native.body.error).toMatchObject({ code: 'guardrail_blocked', param: 'conversation' })
-  })
-
-  const hello = { role: 'user', content: 'Hello' }
+  const user = (content: unknown) => ({ role: 'user', content })
+  const hello = user('Hello')
   const answer = { role: 'assistant', content: 'Hello' }
-  const zeppelin = { role: 'user', content: 'I love the zeppelin' }
+  const zeppelin = user('I love the zeppelin')
   const picture = { type: 'image_url', image_url: { url: 'https://example.com/zeppelin.png' } }
-  test.each<[string, object[]]>([
-    ['messages[2].content', [hello, answer, zeppelin]],
-    ['messages[3].content', [hello, answer, { role: 'user', content: '' }, zeppelin, answer, hello]],
-    ['messages[1].content', [hello, { role: 'system', content: 'Speak of the zeppelin.' }, hello]],
+  const attachments = [{ type: 'image_url', url: picture.image_url.url }]
+  const system = { role: 'system', content: 'Speak of the zeppelin.' }
+  type Place = [what: string, param: string, path: string, body: object]
+  test.each<Place>([
+    ['a stream, before it begins', 'prompt', 'completions', { prompt: 'zeppelin', stream: true }],
     [
-      'messages[1].content[1].image_url.url',
-      [hello, { role: 'user', content: [{ type: 'text', text: 'Look' }, picture] }],
+      'an earlier turn',
+      'conversation',
+      'completions',
+      { prompt: 'Go on', conversation: { messages: [zeppelin, answer] } },
     ],
-  ])('a chat client is told where it was: %s', async (param, messages) => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
-    const { body } = await ada.send('POST', 'chat/completions', { messages })
-    expect(body.error).toMatchObject({ code: 'guardrail_blocked', param })
-  })
-
-  test('the URLs of attachments are checked, too', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
-    const attachments = [{ type: 'image_url', url: 'https://example.com/zeppelin.png' }]
-    const { body } = await ada.send('POST', 'completions', { prompt: 'Look', attachments })
-    expect(body.error).toMatchObject({ code: 'guardrail_blocked', param: 'attachments[0].url' })
+    ['an attachment', 'attachments[0].url', 'completions', { prompt: 'Look', attachments }],
+    ...Object.entries({
+      'messages[0].content': [user('a zeppelin')],
+      'messages[2].content': [hello, answer, zeppelin],
+      'messages[3].content': [hello, answer, user(''), zeppelin, answer, hello],
+      'messages[1].content': [hello, system, hello],
+      'messages[1].content[1].image_url.url': [hello, user([{ type: 'text', text: 'Look' }, picture])],
+    }).map(([param, messages]): Place => ['a message of chat', param, 'chat/completions', { messages }]),
+  ])('%s is blocked, and the caller is told where: %s', async (_, param, path, body) => {
+    const { status, body: found } = await (await person(BLOCKED)).send('POST', path, body)
+    expect({ status, ...found.error }).toMatchObject({ status: 400, code: 'guardrail_blocked', param })
   })
 
   test('missing credit is reported before a blocked prompt (docs/api.md 1.5)', async () => {
@@ -181,8 +159,7 @@ describe('ways round a policy', () => {
   })
 
   test('stealth requests are under it, and the audit log does not quote them', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken'])])
+    const ada = await person(onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken']))
     const blocked = await ada.send('POST', 'completions', { prompt: 'zeppelin', mode: 'stealth_text' })
     expect(blocked.body.error.code).toBe('guardrail_blocked')
     const input = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'stealth_text' }
@@ -191,8 +168,7 @@ describe('ways round a policy', () => {
   })
 
   test('look-alike letters, invisible characters and accents hide no term', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const ada = await person(BLOCKED)
     for (const prompt of ['ZEPPELIN', 'zeppеlin', 'zep\u200bpelin', 'ｚｅｐｐｅｌｉｎ', 'zéppelin']) {
       const { body } = await ada.send('POST', 'completions', { prompt })
       expect({ prompt, code: body.error?.code }).toEqual({ prompt, code: 'guardrail_blocked' })
@@ -200,8 +176,7 @@ describe('ways round a policy', () => {
   })
 
   test('every mode, format and endpoint is under it, streaming or not', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin'])])
+    const ada = await person(BLOCKED)
     const messages = [{ role: 'user', content: [{ type: 'text', text: 'a zeppelin' }] }]
     const replies = await Promise.all([
       ...['auto', 'fast', 'think', 'code', 'image', 'data_extraction'].map((mode) =>
@@ -218,8 +193,7 @@ describe('ways round a policy', () => {
   })
 
   test('identical requests at the same moment are all blocked', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' })])
+    const ada = await person(onTerms('output', 'block', ['kraken'], { message: 'No sea monsters.' }))
     const input = { prompt: freshPrompt('Speak [[say:the kraken]] [[delay:50]]'), mode: 'fast' }
     for (const { body } of await Promise.all([1, 2, 3].map(() => ada.send('POST', 'completions', input)))) {
       expect(body).toMatchObject({ content: 'No sea monsters.', guardrails: [{ verdict: 'block' }] })
@@ -227,8 +201,7 @@ describe('ways round a policy', () => {
   })
 
   test('a stream served from the cache is as guarded as the answer was', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('output', 'redact', ['kraken'])])
+    const ada = await person(onTerms('output', 'redact', ['kraken']))
     const input = { prompt: freshPrompt('Speak [[say:the kraken]]'), mode: 'fast' }
     await ada.send('POST', 'completions', input)
     const done = readFrames((await ada.send('POST', 'completions', { ...input, stream: true })).text).at(-1)!.data
@@ -246,8 +219,7 @@ describe('ways round a policy', () => {
   })
 
   test('a skill on trial is under it', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken'])])
+    const ada = await person(onTerms('input', 'block', ['zeppelin']), onTerms('output', 'redact', ['kraken']))
     const trial = (prompt: string) => ada.send('POST', 'skills/sandbox', { skill_id: 'email-drafter', prompt })
     expect((await trial('a zeppelin')).body.error.code).toBe('guardrail_blocked')
     expect((await trial('Speak [[say:the kraken]]')).body.response).toBe('the [REDACTED:blocked_term]')
@@ -256,8 +228,7 @@ describe('ways round a policy', () => {
   })
 
   test('a skill on trial brings nothing past it in its manifest or in answers of before', async () => {
-    const ada = await world.person()
-    await under(ada, [onTerms('input', 'block', ['zeppelin']), onTerms('input', 'redact', ['kraken'])])
+    const ada = await person(onTerms('input', 'block', ['zeppelin']), onTerms('input', 'redact', ['kraken']))
     const trial = (input: object) =>
       ada.send('POST', 'skills/sandbox', { manifest: manifest(), prompt: 'Hi', ...input })
     const tool = { name: 'look', description: 'Looks for a zeppelin', inputSchema: { type: 'object' } }

@@ -6,18 +6,14 @@ import { callOf, keyCaller } from '../support/callers'
 import { eventually } from '../support/eventually'
 import { eventNames, joinDeltas, joinTokens, readFrames } from '../support/frames'
 import type { Person } from '../support/world'
-import { onKind, onTerms, under } from './support'
+import { guarded, onKind, onTerms, under } from './support'
 
 const { world, upstream } = await createUpstreamWorld()
 const say = (text: string, more: object = {}) => ({ prompt: `Speak [[say:${text}]]`, mode: 'fast', ...more })
 const LONG = 'The harvest was good this year and everyone danced. '.repeat(20)
 const MARK = '[REDACTED:blocked_term]'
 
-const person = async (...rules: Parameters<typeof under>[1]): Promise<Person> => {
-  const ada = await world.person()
-  await under(ada, rules)
-  return ada
-}
+const person = guarded(world)
 
 describe('the output phase (docs/api.md 12)', () => {
   test('a blocked answer is 200 with the message of the rule, is billed, and is stored nowhere', async () => {

@@ -1,4 +1,4 @@
-import type { Person } from '../support/world'
+import type { Person, World } from '../support/world'
 
 type WrittenRule = { guardrail_id: string; phase: string; verdict: string; config?: Record<string, unknown> }
 
@@ -23,6 +23,15 @@ export const onKind = (guardrail_id: string, phase: string, verdict: string, con
   verdict,
   config: { ...config },
 })
+
+/** Makes people of a world whose key is under a policy of these rules. */
+export const guarded =
+  (world: Pick<World, 'person'>) =>
+  async (...rules: WrittenRule[]): Promise<Person> => {
+    const ada = await world.person()
+    await under(ada, rules)
+    return ada
+  }
 
 /** Binds a new policy with these rules to the person's key; answers its id. */
 export async function under(person: Person, rules: WrittenRule[]): Promise<string> {

@@ -2,15 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { createRuleRunner } from '../../src/guardrails/inspection-runner'
 import type { CompiledRule } from '../../src/guardrails/policy'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
-import type { Person } from '../support/world'
-import { onPattern, onTerms, under } from './support'
+import { guarded, onPattern, onTerms, under } from './support'
 
 const { world, upstream } = await createUpstreamWorld()
-const person = async (verdict: string): Promise<Person> => {
-  const ada = await world.person()
-  await under(ada, [onTerms('input', verdict, ['zeppelin'])])
-  return ada
-}
+const person = (verdict: string) => guarded(world)(onTerms('input', verdict, ['zeppelin']))
 const schema = (members: object) => ({ type: 'object', properties: { place: { type: 'string', ...members } } })
 const native = (tool: object = {}) => ({
   prompt: freshPrompt(),

@@ -1,16 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { createUpstreamWorld } from '../completions/upstream-world'
 import { readFrames } from '../support/frames'
-import type { Person } from '../support/world'
-import { onKind, onPattern, onTerms, under } from './support'
+import { guarded, onKind, onPattern, onTerms } from './support'
 
 const { world, upstream } = await createUpstreamWorld()
 
-const person = async (...rules: Parameters<typeof under>[1]): Promise<Person> => {
-  const ada = await world.person()
-  await under(ada, rules)
-  return ada
-}
+const person = guarded(world)
 const note = { name: 'note', description: 'Notes something', input_schema: { type: 'object' } }
 const wipe = { name: 'wipe', description: 'Wipes something', input_schema: { type: 'object' } }
 const asks = (plan: string, more: object = {}) => ({

@@ -157,8 +157,7 @@ describe('users on the operator API', () => {
     const { email, id, password } = await newUser()
     const signIn = async () => (await world.send('POST', 'auth/sessions', { email, password })).body.session_token
     const tokens = [await signIn(), await signIn(), await signIn()]
-    const statusOf = async (token: string) =>
-      (await world.send('GET', 'auth/me', undefined, { authorization: `Bearer ${token}` })).status
+    const statusOf = async (token: string) => (await world.byKey(token).send('GET', 'auth/me')).status
     const { sessions } = (await send('GET', `users/${id}/sessions`)).body
     expect(sessions).toHaveLength(3)
     expect((await send('DELETE', `users/${id}/sessions/${sessions[0].id}`)).body.ended).toBe(1)

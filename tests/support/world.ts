@@ -79,6 +79,8 @@ export async function createWorld({ config: overrides = {}, clock = systemClock,
     /** A `Call` of this person, for services without a route. */
     callAs: (person: Person): Call => callOf(keyCaller({ userId: person.userId, keyId: person.keyId as KeyId })),
     send: sender(app, {}),
+    /** Anyone who holds this key or session token. */
+    byKey: (key: string) => ({ send: sender(app, { authorization: `Bearer ${key}` }) }),
     /** What is behind a link of an answer, which may name another host. */
     download: (link: string): Promise<Response> => {
       const { pathname, search } = new URL(link)

@@ -67,8 +67,7 @@ describe('/auth', () => {
     expect(others.body).toEqual({ deleted: true, ended: 1, request_id: others.body.request_id })
     expect((await world.send('PATCH', 'auth/me', { name: 'Ada L.' }, laptop)).body.user.name).toBe('Ada L.')
     const { key } = (await world.send('POST', 'keys', {}, laptop)).body
-    const byKey = (method: string, path: string, body?: unknown) =>
-      world.send(method, path, body, { authorization: `Bearer ${key}` })
+    const byKey = (method: string, path: string, body?: unknown) => world.byKey(key).send(method, path, body)
     const refused = [
       await byKey('GET', 'auth/sessions'),
       await byKey('DELETE', `auth/sessions/${id}`),
@@ -100,7 +99,7 @@ describe('/auth', () => {
     const made = await world.send('POST', 'keys', {}, bearer)
     expect(made.status).toBe(201)
     expect(made.headers.get('x-ratelimit-limit-requests')).toBe('120')
-    const me = await world.send('GET', 'auth/me', undefined, { authorization: `Bearer ${made.body.key}` })
+    const me = await world.byKey(made.body.key).send('GET', 'auth/me')
     expect(me.body.user).toEqual(user)
   })
 

@@ -17,9 +17,7 @@ describe('of requests for one key at once', () => {
       const rotated = await Promise.all(
         [1, 2, 3].map(() => ada.send('POST', `keys/${id}/rotate`, { grace_period_seconds: 0 })),
       )
-      const tried = rotated.map(({ body }) =>
-        world.send('GET', 'settings', undefined, { authorization: `Bearer ${body.key}` }),
-      )
+      const tried = rotated.map(({ body }) => world.byKey(body.key).send('GET', 'settings'))
       expect((await Promise.all(tried)).map(({ status }) => status).sort()).toEqual([200, 401, 401])
     })
   })
@@ -29,8 +27,7 @@ describe('of requests for one key at once', () => {
     const eve = await world.signedIn(ada)
     await often(async () => {
       const made = (await ada.send('POST', 'keys', {})).body
-      const freeing = () =>
-        world.send('PUT', `keys/${made.id}`, { daily_cap_cents: null }, { authorization: `Bearer ${made.key}` })
+      const freeing = () => world.byKey(made.key).send('PUT', `keys/${made.id}`, { daily_cap_cents: null })
       await Promise.all([freeing(), eve.send('PUT', `keys/${made.id}`, { daily_cap_cents: 5 }), freeing(), freeing()])
       expect((await ada.send('GET', `keys/${made.id}`)).body.daily_cap_cents).toBe(5)
     })
@@ -42,12 +39,7 @@ describe('of requests for one key at once', () => {
     await often(async () => {
       const made = (await ada.send('POST', 'keys', {})).body
       const freeing = () =>
-        world.send(
-          'PUT',
-          `keys/${made.id}/guardrails`,
-          { guardrail_policy_id: null },
-          { authorization: `Bearer ${made.key}` },
-        )
+        world.byKey(made.key).send('PUT', `keys/${made.id}/guardrails`, { guardrail_policy_id: null })
       const binding = ada.send('PUT', `keys/${made.id}/guardrails`, { guardrail_policy_id: policy })
       await Promise.all([freeing(), binding, freeing(), freeing()])
       expect((await ada.send('GET', `keys/${made.id}`)).body.guardrail_policy_id).toBe(policy)
@@ -71,7 +63,7 @@ test('a member who is removed while making keys keeps none of them', async () =>
     ])
     for (const { status, body } of [first, ...others]) {
       if (status !== 201) continue
-      expect((await world.send('GET', 'settings', undefined, { authorization: `Bearer ${body.key}` })).status).toBe(401)
+      expect((await world.byKey(body.key).send('GET', 'settings')).status).toBe(401)
     }
   })
 })

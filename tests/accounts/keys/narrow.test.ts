@@ -17,7 +17,7 @@ const bounds = {
 async function bounded(set: object = bounds) {
   const ada = await world.person()
   const { body } = await ada.send('POST', 'keys', { name: 'bounded', ...set })
-  const own = (change: object) => world.send('PUT', `keys/${body.id}`, change, { authorization: `Bearer ${body.key}` })
+  const own = (change: object) => world.byKey(body.key).send('PUT', `keys/${body.id}`, change)
   return { ada, id: body.id, own }
 }
 
@@ -111,8 +111,6 @@ describe('a key with any bound', () => {
   async function boundedBy(set: object) {
     const ada = await world.person()
     const { body } = await ada.send('POST', 'keys', { name: 'bounded', ...set })
-    const authorization = `Bearer ${body.key}`
-    const as = (method: string, path: string, sent?: object) => world.send(method, path, sent, { authorization })
-    return { ada, id: body.id, as }
+    return { ada, id: body.id, as: world.byKey(body.key).send }
   }
 })

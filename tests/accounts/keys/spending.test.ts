@@ -28,13 +28,7 @@ describe('what a key has spent', () => {
     const before = (await keyOf(ada)).spent_today_cents
     const rotated = (await ada.send('POST', `keys/${ada.keyId}/rotate`, { grace_period_seconds: 60 })).body
     expect(rotated.spent_today_cents).toBe(before)
-    const authorization = `Bearer ${rotated.key}`
-    const { body } = await world.send(
-      'POST',
-      'completions',
-      { prompt: freshPrompt(), mode: 'think' },
-      { authorization },
-    )
+    const { body } = await complete(world.byKey(rotated.key))
     expect((await keyOf(ada)).spent_today_cents).toBeCloseTo(before + body.usage.cost_cents, 6)
   })
 })
@@ -44,8 +38,7 @@ test.each(['daily_cap_cents', 'monthly_cap_cents'])(
   async (cap) => {
     const ada = await world.person()
     const capped = (await ada.send('POST', 'keys', { [cap]: 1 })).body
-    const authorization = `Bearer ${capped.key}`
-    const send: Person['send'] = (method, path, body) => world.send(method, path, body, { authorization })
+    const { send } = world.byKey(capped.key)
     // A prompt that may cost more than the cent it is allowed.
     const input = { prompt: `${freshPrompt()} ${'word '.repeat(60_000)}`, mode: 'think' }
     const refused = await send('POST', 'completions', input)
@@ -71,6 +64,6 @@ test('a dashboard session: makes, changes, rotates and revokes the keys of its u
   expect({ status: rotated.status, keyStatus: rotated.body.status }).toEqual({ status: 200, keyStatus: 'rotating' })
   expect((await world.send('DELETE', `keys/${made.id}`, undefined, session)).body.revoked).toBe(true)
   for (const key of [made.key, rotated.body.key]) {
-    expect((await world.send('GET', 'models', undefined, { authorization: `Bearer ${key}` })).status).toBe(401)
+    expect((await world.byKey(key).send('GET', 'models')).status).toBe(401)
   }
 }, 30_000)

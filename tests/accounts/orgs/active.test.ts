@@ -10,8 +10,7 @@ const activeOf = async (person: Pick<Person, 'send'>) => (await person.send('GET
 async function signUp() {
   const email = `${crypto.randomUUID()}@example.com`
   const { body } = await world.send('POST', 'auth/signup', { email, password: 'correct horse battery' })
-  const authorization = `Bearer ${body.session_token}`
-  return { send: (method: string, path: string, input?: unknown) => world.send(method, path, input, { authorization }) }
+  return world.byKey(body.session_token)
 }
 
 describe('the active organization (docs/api.md 1.2)', () => {
@@ -19,10 +18,7 @@ describe('the active organization (docs/api.md 1.2)', () => {
     const ada = await signUp()
     const { body: org } = await ada.send('POST', 'orgs', { name: 'Acme' })
     const { body: key } = await ada.send('POST', 'keys', { name: 'own' })
-    const byKey = {
-      send: (method: string, path: string) =>
-        world.send(method, path, undefined, { authorization: `Bearer ${key.key}` }),
-    }
+    const byKey = world.byKey(key.key)
     expect({ ada: await activeOf(ada), byKey: await activeOf(byKey) }).toEqual({ ada: null, byKey: null })
     const chosen = await ada.send('POST', `orgs/${org.id}/activate`)
     expect(chosen.status).toBe(200)

@@ -1,6 +1,6 @@
 import type { Role } from '../../../src/accounts/orgs/schema'
 import type { OrgId } from '../../../src/kernel/ids'
-import { operatorCall, type Person, type Reply, type World } from '../../support/world'
+import { operatorCall, type Person, type World } from '../../support/world'
 
 export type Team = Awaited<ReturnType<typeof createTeam>>
 
@@ -25,10 +25,7 @@ export async function createTeam(world: World, name = 'Acme') {
     const made = await store.write((tx) =>
       keys.createIn(tx, operatorCall(), { userId: person.userId, orgId: id, tier: 'enterprise' }),
     )
-    const authorization = `Bearer ${made.key}`
-    const send = (method: string, path: string, body?: unknown): Promise<Reply> =>
-      world.send(method, path, body, { authorization })
-    return { id: made.id as string, send }
+    return { id: made.id as string, ...world.byKey(made.key) }
   }
 
   const people = { owner, admin: await join('admin'), member: await join('member'), viewer: await join('viewer') }

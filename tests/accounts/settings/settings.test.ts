@@ -46,7 +46,7 @@ describe('/settings', () => {
     const session = { authorization: `Bearer ${body.session_token}` }
     const { body: key } = await world.send('POST', 'keys', {}, session)
     await world.send('PATCH', 'settings', { default_mode: 'think' }, session)
-    const byKey = await world.send('GET', 'settings', undefined, { authorization: `Bearer ${key.key}` })
+    const byKey = await world.byKey(key.key).send('GET', 'settings')
     expect(byKey.body.default_mode).toBe('think')
   })
 
