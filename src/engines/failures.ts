@@ -76,7 +76,8 @@ const OPERATORS_CODE =
 
 const OPERATORS_WORDS = [
   /^[^.:]{0,60}\bmodel\b[:= ]*[`'"]?[^\s`'"]{0,120}[`'"]? ?(?:does not exist|doesn't exist|not exist|(?:was |is )?not found|is not a valid|is unknown)/i,
-  /^(?:unknown|invalid|no such) model\b/i,
+  /^(?:[/\w]{1,60}: )?(?:unknown|invalid|no such) model\b/i,
+  /^unsupported parameter: '?max_(?:completion_|output_)?tokens\b/i,
   /^[^.:]{0,40}\bapi[ _-]?key\b[^.:]{0,40}\b(?:invalid|not valid|incorrect|missing)/i,
   /^[^.:]{0,40}\b(?:credit balance is too low|billing hard limit|insufficient (?:account )?(?:balance|credits?|funds))/i,
   /^\W?max_(?:completion_|output_)?tokens\b(?!.*context).*(?:completion|output) tokens/i,
@@ -96,7 +97,11 @@ const OVER_CONTEXT =
 
 /** Finds the refused part by the parameter that the upstream names, else by its message. The first match wins. */
 const PARTS: readonly [RefusedPart, RegExp, RegExp][] = [
-  ['content', /^$/, /content[ _](?:filter|policy|management)|safety|moderation|flagged|usage polic/i],
+  [
+    'content',
+    /^$/,
+    /content[ _](?:filter|policy|management|exists risk)|data_inspection|inappropriate content|敏感内容|safety|moderation|flagged|usage polic/i,
+  ],
   ['images', /image/i, /\bimages?\b|\bimage_url\b|\bmedia type\b|\bpicture\b/i],
   [
     'schema',
@@ -143,7 +148,8 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
   const code = found?.[1] ?? ''
   const message = `the upstream answered ${status}${code ? ` (${code})` : ''}`
-  const retryAfterS = readRetryAfter(headers, now) ?? (status === 429 ? statedWait(headers, body, now) : undefined)
+  const isWait = status === 429 || status === 503
+  const retryAfterS = readRetryAfter(headers, now) ?? (isWait ? statedWait(headers, body, now) : undefined)
   if (status === 429) return new EngineFailure('throttled', message, { retryAfterS })
   if (status === 408 || status === 504) return new EngineFailure('timeout', message, { retryAfterS })
   const about = readRefusal(status, body)
@@ -173,24 +179,37 @@ export function failureOfReport(wire: unknown, headers: Headers, now: number): E
 
 /** Whether a body is only an error: `{"code": 429, "message": …}`, or an object that declares itself an error. */
 export function isReport(value: object): boolean {
-  const { object, choices, code, status, message, title, msg, error_msg, success, base_resp } = value as Record<
-    string,
-    unknown
-  >
+  const {
+    object,
+    choices,
+    code,
+    status,
+    message,
+    title,
+    msg,
+    error_msg,
+    success,
+    base_resp,
+    detail,
+    ResponseMetadata,
+  } = value as Record<string, unknown>
   if (choices != null) return false
   // Vendors' own forms of an error within a 200.
   if (success === false || typeof error_msg === 'string' || objectOf(base_resp).status_code) return true
-  return object === 'error' || (Number(code ?? status) >= 400 && typeof (message ?? title ?? msg) === 'string')
+  if (object === 'error' || objectOf(ResponseMetadata).Error || Object.keys(value).join() === 'detail') return true
+  const words = message ?? title ?? msg ?? detail
+  const isNamed = status === 'error' || (typeof code === 'string' && /^(?!Success|OK)[A-Z][A-Za-z.]{3,60}$/.test(code))
+  return typeof words === 'string' && (isNamed || Number(code ?? status) >= 400)
 }
 
 /** Status codes for the error identifiers of upstreams. */
 const STATUS_OF_WORDS: readonly [RegExp, number][] = [
-  [/rate[_ ]?limit|too[_ ]many[_ ]requests|resource_exhausted|quota|throttl/i, 429],
+  [/rate[_ ]?limit|too[_ ]many[_ ]requests|resource_exhausted|quota|throttl|\b[qrt]p[sm] (?:request )?limit/i, 429],
   [/overloaded|unavailable|capacity/i, 503],
   [/context_(?:length|window)|maximum context length|invalid_(?:request|argument)|too_long|bad_request/i, 400],
   [/authentication|invalid_api_key|unauthori[sz]ed/i, 401],
   [/permission/i, 403],
-  [/not_found/i, 404],
+  [/not[_ ]found/i, 404],
 ]
 
 const CAUSES = new Map([
@@ -203,13 +222,15 @@ const CAUSES = new Map([
 function readRetryAfter(headers: Headers, now: number): number | undefined {
   const ms = headers.get('retry-after-ms')?.trim() ?? ''
   if (/^\d{1,12}(?:\.\d{1,9})?$/.test(ms)) return Number(ms) / 1_000
-  const word = headers.get('retry-after')?.trim() ?? ''
+  // Two proxies may send it twice. Some servers quote it, or add a unit, as in `30s`, `PT30S` and `30 seconds`.
+  const given = headers.get('retry-after')?.trim().replace(/^"|"$/g, '') ?? ''
+  const word = /^\d+,/.test(given) ? given.split(',')[0]! : given
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(word)) return Number(word)
-  // Some servers send the moment itself.
-  if (/^\d{10}(?:\d{3})?$/.test(word)) return untilMoment(word, now)
-  // Only dates that begin with a weekday, because `Date.parse` accepts "-1" as a date.
-  const seconds = /^[A-Z][a-z]{2},/.test(word) ? (Date.parse(word) - now) / 1_000 : Number.NaN
-  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined
+  const spelled = word
+    .toLowerCase()
+    .replace(/^pt/, '')
+    .replace(/^(\d{1,9}) ?([smh])(?:ec|in|our)[a-z]{0,5}$/, '$1$2')
+  return secondsOf(spelled) ?? untilMoment(word, now)
 }
 
 /** The limits that upstreams count, with their headers: what is left, and when it is reset. */
@@ -218,24 +239,38 @@ const LIMITS = [
   ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map(
     (what) => [`anthropic-ratelimit-${what}-remaining`, `anthropic-ratelimit-${what}-reset`] as const,
   ),
-  ['x-ratelimit-remaining', 'x-ratelimit-reset'] as const,
+  ...['reset', 'reset-after'].map((end) => ['x-ratelimit-remaining', `x-ratelimit-${end}`] as const),
+  ['ratelimit-remaining', 'ratelimit-reset'] as const,
 ]
 
-/** Seconds to wait, from the body of a 429 or from the headers of the exhausted limit. */
+/** Seconds to wait, from the body of a 429 or a 503, or from the headers of the exhausted limit. */
 function statedWait(headers: Headers, body: string, now: number): number | undefined {
   const words = body.slice(0, MAX_WORDS)
   const wait = /"retryDelay"\s*:\s*"([\d.hms]{2,20})"|try again in ([\d.hms]{2,20}?)(?=[.,]?(?:\s|"|$))/i.exec(words)
-  const [, count, unit] = /\b(?:retry|try again) (?:after|in) (\d{1,6}) ?(s|m|h)(?:ec|in|our)/i.exec(words) ?? []
+  const [, count, unit] = /\b(?:retry|try again|wait) (?:after |in )?(\d{1,6}) ?(s|m|h)(?:ec|in|our)/i.exec(words) ?? []
+  const [, member] =
+    /"(?:retry_?after(?:_?s(?:econds)?)?|estimated_time)"\s*:\s*"?(\d{1,6}(?:\.\d{1,9})?)\b/i.exec(words) ?? []
+  const [, moment = ''] = /\bresets? at:? (\d{4}-\d\d-\d\d[T ][\d:]{5,8}(?: ?(?:UTC|Z))?)/i.exec(words) ?? []
+  // One vendor repeats the headers in the body.
+  const [, inBody = ''] = /"x-ratelimit-reset"\s*:\s*"(\d{10,13})"/i.exec(words) ?? []
   const spent = LIMITS.filter(([left]) => headers.get(left) === '0').map(([, reset]) => headers.get(reset) ?? '')
-  const resets = spent.map((word) => secondsOf(word) ?? untilMoment(word, now))
+  const [, draft] = /\br=0;t=(\d{1,6})\b/.exec(headers.get('ratelimit') ?? '') ?? []
+  const resets = [...spent, draft ?? '', headers.get('x-ratelimit-timeremaining') ?? '', inBody]
+    // Fewer digits than a moment has are seconds.
+    .map((word) => secondsOf(/^\d{1,6}(?:\.\d{1,9})?$/.test(word) ? `${word}s` : word) ?? untilMoment(word, now))
   const stated = secondsOf(wait?.[1] ?? wait?.[2] ?? '') ?? secondsOf(`${count}${unit?.toLowerCase()}`)
-  return stated ?? resets.find((one) => one !== undefined)
+  return stated ?? secondsOf(`${member}s`) ?? untilMoment(moment, now) ?? resets.find((one) => one !== undefined)
 }
 
 /** Seconds until a moment: a date, or seconds or milliseconds since 1970. Undefined for other text. */
 function untilMoment(word: string, now: number): number | undefined {
-  const isDate = /^\d{4}-\d\d-\d\dT/.test(word)
-  const at = /^\d{10}(?:\d{3})?$/.test(word) ? Number(word.padEnd(13, '0')) : isDate ? Date.parse(word) : Number.NaN
+  // Only forms of dates, because `Date.parse` accepts "-1" as a date.
+  const isDate = /^\d{4}-\d\d-\d\d[T ]\d|^[A-Z][a-z]{2,8},? /.test(word)
+  // A date without a zone is in UTC.
+  const zoned = /(?:Z|GMT|UTC|[+-]\d\d:?\d\d)$/.test(word)
+    ? word
+    : `${word.replace(' ', /^\d/.test(word) ? 'T' : ' ')}Z`
+  const at = /^\d{10}(?:\d{3})?$/.test(word) ? Number(word.padEnd(13, '0')) : isDate ? Date.parse(zoned) : Number.NaN
   return Number.isFinite(at) ? Math.max(0, Math.ceil((at - now) / 1_000)) : undefined
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type RefusedPart, readRefusal } from '../../src/engines/failures'
+import { failureOfReport, failureOfStatus, isReport, type RefusedPart, readRefusal } from '../../src/engines/failures'
 
 const error = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } })
 
@@ -142,3 +142,67 @@ test('a hostile body costs no time and breaks nothing', () => {
   ])
     expect(readRefusal(400, body)).not.toBeNull()
 })
+
+const NOW = Date.parse('2026-11-30T12:00:00Z')
+const waitOf = (status: number, headers: Record<string, string>, body = '') =>
+  failureOfStatus(status, new Headers(headers), NOW, body).retryAfterS
+const spent = { 'x-ratelimit-remaining': '0', 'ratelimit-remaining': '0' }
+
+describe('how long an upstream asks to wait', () => {
+  test.each<[string, number | undefined]>([
+    ['0', 0],
+    ['1.5', 1.5],
+    ['"30"', 30],
+    ['30, 30', 30],
+    ['30s', 30],
+    ['30 seconds', 30],
+    ['PT1M30S', 90],
+    ['1m30s', 90],
+    ['2026-11-30T12:00:45Z', 45],
+    ['Mon, 30 Nov 2026 12:01:00 GMT', 60],
+    ['Monday, 30-Nov-26 12:01:00 GMT', 60],
+    ['Mon Nov 30 12:01:00 2026', 60],
+    ['-5', undefined],
+    ['soon', undefined],
+  ])('Retry-After: %s', (word, wait) => expect(waitOf(429, { 'retry-after': word })).toBe(wait))
+
+  test.each<[Record<string, string>, number]>([
+    [{ ...spent, 'ratelimit-reset': '42' }, 42],
+    [{ ratelimit: '"default";r=0;t=42' }, 42],
+    [{ ...spent, 'x-ratelimit-reset': '17' }, 17],
+    [{ ...spent, 'x-ratelimit-reset-after': '3.2' }, 4],
+    [{ 'x-ratelimit-timeremaining': '58' }, 58],
+  ])('the headers %p', (headers, wait) => expect(waitOf(429, headers)).toBe(wait))
+
+  test.each<[number, object, number]>([
+    [429, { retry_after: 12 }, 12],
+    [429, { metadata: { retry_after_seconds: 9 } }, 9],
+    [429, { metadata: { headers: { 'X-RateLimit-Reset': '1796040060000' } } }, 60],
+    [429, { message: 'Too many requests, please wait 20 seconds before trying again.' }, 20],
+    [429, { message: 'Limit resets at: 2026-11-30 12:00:30 UTC' }, 30],
+    [503, { error: 'Model is currently loading', estimated_time: 20.5 }, 21],
+    [503, { message: 'Overloaded, retry after 5 seconds' }, 5],
+  ])('the words of a %i %p', (status, body, wait) => expect(waitOf(status, {}, JSON.stringify(body))).toBe(wait))
+})
+
+test.each([
+  ['data_inspection_failed', 'Input data may contain inappropriate content.', 'content'],
+  ['1301', '系统检测到输入或生成内容可能包含不安全或敏感内容', 'content'],
+  ['invalid_request_error', 'Content Exists Risk', 'content'],
+  ['unsupported_parameter', "Unsupported parameter: 'max_tokens' is not supported with this model.", undefined],
+  ['400', '/chat/completions: Invalid model name passed in model=x.', undefined],
+])('a 400 with code %s is about %s', (code, message, part) =>
+  expect(readRefusal(400, error(message, { code }))?.part).toBe(part as never),
+)
+
+test.each<[object, string | null]>([
+  [{ detail: 'Not Found' }, 'config'],
+  [{ error_code: 18, error_msg: 'Open api qps request limit reached' }, 'throttled'],
+  [{ code: 'InternalError', message: 'x', request_id: 'r' }, 'server'],
+  [{ status: 'error', message: 'Something failed' }, 'server'],
+  [{ ResponseMetadata: { Error: { Code: 'RateLimitExceeded' } } }, 'throttled'],
+  [{ code: 'Success', message: 'ok' }, null],
+  [{ detail: 'x', choices: [] }, null],
+])('%j in a 200 is a failure of kind %p', (body, kind) =>
+  expect(isReport(body) ? failureOfReport(body, new Headers(), NOW).kind : null).toBe(kind as never),
+)

@@ -233,8 +233,11 @@ export function createEventSplitter(
     data = ''
     if (raw.trim() === '') return
     const value = parsed(raw)
-    if (value === undefined) throw new EngineFailure('malformed', 'an event of the stream is not JSON')
-    give({ line: '', raw, value })
+    // Some servers write several objects as one event, or parts of a list.
+    const several =
+      value === undefined ? parsed(`[${raw.replace(/^\[|[,\]]\s*$/g, '').replace(/\}\s{0,9}(?=\{")/g, '},')}]`) : null
+    if (value === undefined && !several) throw new EngineFailure('malformed', 'an event of the stream is not JSON')
+    for (const one of several ? (several as unknown[]) : [value]) give({ line: '', raw, value: one })
   }
 
   return {
