@@ -12,44 +12,6 @@ const MAX_OPENING_CHARS = 60
 const CLOSING = /\n[ \t]*(?:`{3}|~{3})/
 
 /**
- * Takes a text in pieces and passes it on up to the first stop text. Holds back anything that may be the beginning of a
- * stop text, so it does not matter where the pieces are cut.
- */
-export function createStopFilter(stops: readonly string[]) {
-  const longest = Math.max(...stops.map(({ length }) => length))
-  let waiting = ''
-  let hit: string | null = null
-
-  return {
-    add(piece: string): string {
-      if (hit !== null) return ''
-      const text = waiting + piece
-      const found = stops
-        .map((stop) => ({ stop, at: text.indexOf(stop) }))
-        .filter(({ at }) => at >= 0)
-        .sort((a, b) => a.at - b.at || b.stop.length - a.stop.length)[0]
-      if (found) {
-        hit = found.stop
-        waiting = ''
-        return text.slice(0, found.at)
-      }
-      let held = Math.min(longest - 1, text.length)
-      while (held > 0 && !stops.some((stop) => stop.startsWith(text.slice(-held)))) held -= 1
-      waiting = held ? text.slice(-held) : ''
-      return held ? text.slice(0, -held) : text
-    },
-    /** The rest that was held back, at the end of the text. */
-    end(): string {
-      const rest = waiting
-      waiting = ''
-      return rest
-    },
-    /** The stop text that was found. Null if none was. */
-    hit: (): string | null => hit,
-  }
-}
-
-/**
  * The JSON of a whole answer, when JSON was requested (docs/api.md 4): out of its Markdown fence, without the engine's
  * words around it, and corrected as by `createJsonRepair`. Gives the same result for an answer in one piece and in many.
  * `isWhole`: the engine ended it itself, so brackets that it left open are closed.
@@ -195,18 +157,35 @@ function jsonIn(text: string): string | null {
 const QUOTES = new Map([
   ['"', '"'],
   ["'", "'"],
+  ['`', '`'],
   ['\u201c', '\u201d'],
+  ['\u00ab', '\u00bb'],
 ])
 
-/** Words of Python. */
+/** Words of other languages. */
 const MEANT = new Map([
   ['None', 'null'],
   ['True', 'true'],
   ['False', 'false'],
+  ['undefined', 'null'],
+  ['NULL', 'null'],
+  ['TRUE', 'true'],
+  ['FALSE', 'false'],
 ])
 
+/** Signs between values that stand for one of JSON. */
+const SIGNS = new Map([
+  [';', ','],
+  ['\uff0c', ','],
+  ['\u3001', ','],
+  ['\uff1a', ':'],
+])
+
+/** Numbers that other languages write so: `+1`, `007`, `1.`, `.5`, `0xff`, `1_000`. */
+const NUMBER = /^[+-]?(?:\d[\d_]{0,30}\.?\d{0,30}|\.\d{1,30}|0x[\da-f]{1,12})$/i
+
 /** Signs of a text that need no look. */
-const ORDINARY = /[^"'\u201d\\\p{Cc}]+/uy
+const ORDINARY = /[^"'`\u201d\u00bb\\\p{Cc}]+/uy
 
 /** What escapes of a JSON string mean, apart from signs that stand for themselves. */
 const UNQUOTED = new Map([
@@ -217,6 +196,12 @@ const UNQUOTED = new Map([
 
 /** The signs that may follow a backslash in JSON. */
 const ESCAPABLE = '"\\/bfnrtu'
+
+/** A word as JSON has it. */
+function jsonOf(word: string): string {
+  const digits = word.replaceAll('_', '')
+  return MEANT.get(word) ?? (NUMBER.test(word) && !isJson(word) ? String(Number(digits.replace(/^\+/, ''))) : word)
+}
 
 /**
  * Reads an object or list in pieces and corrects what models do to JSON: commas behind the last value, missing commas,
@@ -256,8 +241,8 @@ function createJsonRepair() {
   function inWord(sign: string): string {
     const isName = open.at(-1) === '{' && last !== 'colon'
     if (isName && sign === ':') return endWord(JSON.stringify(word.trim())) + between(sign)
-    if (isName ? /[^\s\p{L}\p{N}_$-]/u.test(sign) : /[\s,:{}[\]"'/]/.test(sign)) {
-      return isName ? giveUp(endWord(word) + sign) : endWord(MEANT.get(word) ?? word) + between(sign)
+    if (isName ? /[^\s\p{L}\p{N}_$-]/u.test(sign) : /[\s,:;{}[\]"'/\uff0c\u3001]/.test(sign)) {
+      return isName ? giveUp(endWord(word) + sign) : endWord(jsonOf(word)) + between(sign)
     }
     word += sign
     return ''
@@ -268,10 +253,12 @@ function createJsonRepair() {
     return release() + sign
   }
 
-  function between(sign: string): string {
+  function between(written: string): string {
+    const sign = SIGNS.get(written) ?? written
     if (sign.trim() === '') {
-      if (held === '') return sign
-      held += sign
+      const blank = sign < '\x7f' ? sign : ' '
+      if (held === '') return blank
+      held += blank
       return ''
     }
     if (sign === '/') {
@@ -318,7 +305,7 @@ function createJsonRepair() {
     if (isEscaped) {
       isEscaped = false
       if (ESCAPABLE.includes(sign)) return `\\${sign}`
-      return sign === closing ? sign : `\\\\${inText(sign)}`
+      return sign === closing || sign === "'" ? sign : `\\\\${inText(sign)}`
     }
     if (sign === '\\') {
       isEscaped = true
@@ -390,7 +377,7 @@ function createJsonRepair() {
     /** What was held back, at the end of the text. Closes what is open if the text is whole. */
     end: (isWhole: boolean): string =>
       release() +
-      word +
+      (isWhole ? jsonOf(word) : word) +
       (isEscaped ? '\\' : '') +
       (state === 'comment' && marks === '/' ? marks : '') +
       (isWhole ? closers() : ''),

@@ -16,7 +16,7 @@ import type { Clock } from '../kernel/clock'
 import { crc32Base62, randomBase62 } from '../kernel/crypto'
 import { messageOf } from '../kernel/errors'
 import { createPairKeeper, Pieces, storable } from '../kernel/text'
-import { createJsonFilter, createStopFilter, jsonAnswer } from './agent-filters'
+import { createJsonFilter, jsonAnswer } from './agent-filters'
 import type { AgentResult, CountedTurn, Emit, FinishedBecause, OfferedTools, Task } from './agent-schema'
 
 const RANDOM_CHARS = 18
@@ -119,6 +119,44 @@ function turnOfAnswer(answer: WholeAnswer, request: RunRequest): Turn {
   }
   if (likely) turn.logprobs = hit === null ? likely : likelyIn(heard, likely)
   return addDetails(turn, usage)
+}
+
+/**
+ * Takes a text in pieces and passes it on up to the first stop text. Holds back anything that may be the beginning of a
+ * stop text, so it does not matter where the pieces are cut.
+ */
+function createStopFilter(stops: readonly string[]) {
+  const longest = Math.max(...stops.map(({ length }) => length))
+  let waiting = ''
+  let hit: string | null = null
+
+  return {
+    add(piece: string): string {
+      if (hit !== null) return ''
+      const text = waiting + piece
+      const found = stops
+        .map((stop) => ({ stop, at: text.indexOf(stop) }))
+        .filter(({ at }) => at >= 0)
+        .sort((a, b) => a.at - b.at || b.stop.length - a.stop.length)[0]
+      if (found) {
+        hit = found.stop
+        waiting = ''
+        return text.slice(0, found.at)
+      }
+      let held = Math.min(longest - 1, text.length)
+      while (held > 0 && !stops.some((stop) => stop.startsWith(text.slice(-held)))) held -= 1
+      waiting = held ? text.slice(-held) : ''
+      return held ? text.slice(0, -held) : text
+    },
+    /** The rest that was held back, at the end of the text. */
+    end(): string {
+      const rest = waiting
+      waiting = ''
+      return rest
+    },
+    /** The stop text that was found. Null if none was. */
+    hit: (): string | null => hit,
+  }
 }
 
 /** The tokens that lie entirely in the beginning of an answer that was cut. */

@@ -90,6 +90,10 @@ describe('JSON as models write it', () => {
   test.each([
     ['commas behind the last value (deer-flow#2368, mem0#5623)', '{"a":[1,2,],"b":"x,}",}', '{"a":[1,2],"b":"x,}"}'],
     ['single quotes and names without quotes', "{a: 'it is', 'b': 1}", '{"a":"it is","b":1}'],
+    ['signs of other languages', '{"a"：1，"b":\u00a02;"c": «x»,"d":`y`}', '{"a":1,"b":2,"c":"x","d":"y"}'],
+    ['numbers of other languages', '{"a":+1,"b":007,"c":[1.,.5,0xff,1_000]}', '{"a":1,"b":7,"c":[1,0.5,255,1000]}'],
+    ['undefined', '{"a":undefined,"b":[TRUE]}', '{"a":null,"b":[true]}'],
+    ['an apostrophe that is escaped', '{"a":"it\\\'s"}', '{"a":"it\'s"}'],
     ['comments', '{\n // the row\n "a":"B", /* ok ** */"b": /**/2 //\n}', '{"a":"B","b":2}'],
     [
       'words of Python',
