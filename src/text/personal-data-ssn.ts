@@ -94,7 +94,7 @@ const IDS: readonly Id[] = [
     first: [1, 3, 5, 7, 10, 13, 15],
     pattern: /(?<!\w)[12] ?\d{2} ?\d{2} ?\d{2} ?\d{3} ?\d{3} ?\d{2}(?!\w)/y,
     isValid: (id) => Number(BigInt(id.slice(0, 13)) % 97n) === 97 - Number(id.slice(13)),
-    context: near('s[ée]curit[ée] sociale|\\bnir\\b|n°? ?ss'),
+    context: near('s[ée]curit[ée] sociale|\\bnir\\b|\\binsee|n°? ?ss'),
   },
   // Germany: tax id
   {
@@ -168,6 +168,109 @@ const IDS: readonly Id[] = [
     pattern: /(?<!\w)\d{17}[\dX](?!\w)/y,
     isValid: (id) => isIdentityCard(id, 'zh-CN'),
     context: near('身份证|id card'),
+  },
+  // Finland: henkilötunnus
+  {
+    first: [6],
+    pattern: /(?<!\w)\d{6}[-+A-FU-Y]\d{3}[\dA-FHJ-NPR-Y](?!\w)/y,
+    isValid: () => true,
+    context: near('henkil[öo]tunnus|hetu'),
+  },
+  // Denmark: CPR
+  { first: [6, 10], pattern: /(?<!\w)\d{6}-?\d{4}(?!\w)/y, isValid: () => true, context: near('\\bcpr') },
+  // Belgium: rijksregister
+  {
+    first: [2, 6, 11],
+    pattern: /(?<!\w)\d{2}\.?\d{2}\.?\d{2}[- ]?\d{3}[. ]?\d{2}(?!\w)/y,
+    isValid: (id) => ['', '2'].some((century) => 97 - (Number(century + id.slice(0, 9)) % 97) === Number(id.slice(9))),
+    context: near('rijksregister|registre national|num[ée]ro national|insz|niss'),
+  },
+  // Korea: resident registration
+  {
+    first: [6, 13],
+    pattern: /(?<!\w)\d{6}-?[1-8]\d{6}(?!\w)/y,
+    isValid: () => true,
+    context: near('주민(?:등록)?번호|resident registration'),
+  },
+  // Japan: My Number
+  {
+    first: [4, 12],
+    pattern: /(?<!\w)\d{4}[ -]?\d{4}[ -]?\d{4}(?!\w)/y,
+    isValid: () => true,
+    context: near('マイナンバー|個人番号|my ?number'),
+  },
+  // Singapore: NRIC
+  {
+    first: [7],
+    before: [1],
+    pattern: /(?<!\w)[STFGM]\d{7}[A-Z](?!\w)/iy,
+    isValid: () => true,
+    context: near('\\bnric|\\bfin\\b|identity card'),
+  },
+  // Chile: RUT
+  {
+    first: [1, 2],
+    pattern: /(?<!\w)\d{1,2}\.\d{3}\.\d{3}-[\dkK](?!\w)/y,
+    isValid: (id) => {
+      const rest = 11 - (sumOf([...id.slice(0, -1)].reverse().map(Number), [2, 3, 4, 5, 6, 7, 2, 3]) % 11)
+      return id.slice(-1).toUpperCase() === (rest === 11 ? '0' : rest === 10 ? 'K' : String(rest))
+    },
+  },
+  // Argentina: CUIL and CUIT
+  {
+    first: [2, 11],
+    pattern: /(?<!\w)\d{2}-?\d{8}-?\d(?!\w)/y,
+    isValid: (id) => isTaxID(id, 'es-AR'),
+    context: near('\\bcui[lt]\\b'),
+  },
+  // Turkey: kimlik
+  {
+    first: [11],
+    pattern: /(?<!\w)[1-9]\d{10}(?!\w)/y,
+    isValid: (id) => sumOf([...id.slice(0, 10)].map(Number), Array(10).fill(1)) % 10 === Number(id[10]),
+    context: near('kimlik|tckn'),
+  },
+  // Israel: teudat zehut
+  {
+    first: [9],
+    pattern: /(?<!\w)\d{9}(?!\w)/y,
+    isValid: (id) => isIdentityCard(id, 'he-IL'),
+    context: near('ת\\.?ז|תעודת זהות|teudat zehut'),
+  },
+  // Russia: SNILS
+  {
+    first: [3, 11],
+    pattern: /(?<!\w)\d{3}-?\d{3}-?\d{3}[- ]?\d{2}(?!\w)/y,
+    isValid: () => true,
+    context: near('снилс|snils'),
+  },
+  // South Africa: id
+  {
+    first: [13],
+    pattern: /(?<!\w)\d{13}(?!\w)/y,
+    isValid: isLuhnNumber,
+    context: near('\\bid(?:entity)?(?:[ -]?n(?:umber|ommer|o))?\\b'),
+  },
+  // Spain: social security
+  {
+    first: [2, 12],
+    pattern: /(?<!\w)\d{2}[ /]?\d{8}[ /]?\d{2}(?!\w)/y,
+    isValid: (id) => Number(id.slice(0, 10)) % 97 === Number(id.slice(10)),
+    context: near('seguridad social|\\bnuss\\b'),
+  },
+  // Portugal: NIF
+  {
+    first: [3, 9],
+    pattern: /(?<!\w)\d{3} ?\d{3} ?\d{3}(?!\w)/y,
+    isValid: (id) => isTaxID(id, 'pt-PT'),
+    context: near('\\bnif\\b|contribuinte'),
+  },
+  // Czechia and Slovakia: rodné číslo
+  {
+    first: [6],
+    pattern: /(?<!\w)\d{6}\/\d{3,4}(?!\w)/y,
+    isValid: () => true,
+    context: near('rodn[ée] č[ií]slo'),
   },
 ]
 

@@ -335,3 +335,26 @@ describe('a pattern that matches in many places', () => {
     expect((await inspect(text, { phase: 'input', patient: true }))?.matches).toHaveLength(3_000)
   })
 })
+
+test.each([
+  ['henkilötunnus', '131052-308T'],
+  ['CPR-nummer', '070761-4285'],
+  ['INSEE', '2 69 05 49 588 157 80'],
+  ['Rijksregisternummer', '93.05.18-223.61'],
+  ['주민등록번호', '900101-1234568'],
+  ['マイナンバー', '1234 5678 9018'],
+  ['NRIC', 'S1234567D'],
+  ['RUT', '12.345.678-5'],
+  ['CUIL', '20-12345678-6'],
+  ['kimlik no', '10000000146'],
+  ['ת.ז.', '123456782'],
+  ['СНИЛС', '112-233-445 95'],
+  ['ID number', '8001015009087'],
+  ['Seguridad Social', '281234567840'],
+  ['NIF', '123 456 789'],
+  ['rodné číslo', '736028/5163'],
+])('%s %s is a national id, and without its word it is a number', async (word, id) => {
+  const config = { entities: ['ssn'] }
+  expect(await textOf('pii', config, `My ${word} ${id} is new`)).toEqual([id])
+  expect(await textOf('pii', config, `Build ${id} is new`)).toEqual(word === 'RUT' ? [id] : null)
+})
