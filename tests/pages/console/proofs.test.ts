@@ -49,6 +49,22 @@ inChromium('the console, by keyboard and at length', async () => {
     await page.close()
   })
 
+  test('the first Tab leads past the sections, and a section that is opened has the focus', async () => {
+    const { page, problems } = await open('/me/keys')
+    await sees(page, 'Begins with')
+    await tabTo(page, 'Skip to the content', { within: '.skip' })
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.closest('main') !== null)).toBe(true)
+    await tabTo(page, 'Routing', { back: true, within: '.side a' })
+    await page.keyboard.press('Enter')
+    await page.waitForFunction(() => document.activeElement?.matches('h1') && document.activeElement.textContent)
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Routing')
+    await tabTo(page, 'New preference')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
   test('a person signs in, makes a key and asks without a pointer', async () => {
     const PASSWORD = 'correct horse battery'
     const newcomer = await world.person({ ofOrg: false })

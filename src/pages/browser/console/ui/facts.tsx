@@ -29,14 +29,23 @@ const wordsOf = (value: unknown): ReactNode => {
   return typeof value === 'object' ? <code>{JSON.stringify(value)}</code> : String(value)
 }
 
-/** A recorded object as names and values, which can be copied as JSON. */
-export const Recorded = ({ of }: { of: Readonly<Record<string, unknown>> }) => (
+type Members = Readonly<Record<string, unknown>>
+
+/** What an event recorded, as names and values that can be copied as JSON. */
+export const EventBody = ({ row }: { row: { inputSummary: Members; outputSummary: Members } }) => (
   <>
+    <Recorded title="Asked" of={row.inputSummary} />
+    <Recorded title="Result" of={row.outputSummary} />
+  </>
+)
+
+const Recorded = ({ title, of }: { title: string; of: Members }) => (
+  <Part title={title}>
     <Facts of={Object.fromEntries(Object.entries(of).map(([name, value]) => [spelled(name), wordsOf(value)]))} />
     <div className="actions">
       <CopyButton text={JSON.stringify(of, null, 2)} label="Copy as JSON" />
     </div>
-  </>
+  </Part>
 )
 
 type PartProps = { title: string; id?: string; children: ReactNode }

@@ -7,7 +7,7 @@ import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { timeColumn } from '../../ui/columns'
 import { Button, Chip, Code, Id } from '../../ui/controls'
-import { Part, Recorded } from '../../ui/facts'
+import { EventBody } from '../../ui/facts'
 import { plural, short, Time } from '../../ui/format'
 import { Failed } from '../../ui/states'
 
@@ -25,17 +25,6 @@ function RequestLink({ requestId }: AuditEvent) {
   const { slug } = useOwner()
   return <Link href={`/${slug}/requests/${requestId}`}>{requestId}</Link>
 }
-
-const EventBody = ({ row: event }: { row: AuditEvent }) => (
-  <>
-    <Part title="Asked">
-      <Recorded of={event.inputSummary} />
-    </Part>
-    <Part title="Result">
-      <Recorded of={event.outputSummary} />
-    </Part>
-  </>
-)
 
 /** Status of the recorded answer. A dash if the event has none. */
 function Result({ outputSummary: { status } }: AuditEvent) {

@@ -7,7 +7,7 @@ import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, chipColumn, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
-import { Facts, Lines, Part, Recorded } from '../../ui/facts'
+import { EventBody, Facts, Lines } from '../../ui/facts'
 import { Ago, duration, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Trace } from '../../ui/waterfall'
@@ -149,17 +149,6 @@ export const AllJobs = defineScreen<AnyJob>('jobs', 'Jobs', {
 })
 
 type AnyEvent = AuditEvent & { owner: string | null; key: string | null; scope: string }
-
-const EventBody = ({ row: event }: { row: AnyEvent }) => (
-  <>
-    <Part title="Asked">
-      <Recorded of={event.inputSummary} />
-    </Part>
-    <Part title="Result">
-      <Recorded of={event.outputSummary} />
-    </Part>
-  </>
-)
 
 export const AllEvents = defineScreen<AnyEvent>('audit', 'Audit', {
   isOperators: true,

@@ -32,6 +32,14 @@ const rating: Column<SkillEntry> = {
   main: true,
   width: '80px',
 }
+const installs: Column<SkillEntry> = {
+  key: 'installs',
+  head: 'Installs',
+  cell: ({ installCount }) => whole(installCount),
+  number: true,
+  main: true,
+  width: '88px',
+}
 const STATES = {
   draft: ['off', 'draft'],
   pending_review: ['wait', 'waits for review'],
@@ -96,14 +104,7 @@ const Market = listOf('marketplace', { text: 'The market is empty.' }, [
   name,
   about,
   { key: 'category', head: 'Category', main: true, width: '112px' },
-  {
-    key: 'installs',
-    head: 'Installs',
-    cell: ({ installCount }) => whole(installCount),
-    number: true,
-    main: true,
-    width: '88px',
-  },
+  installs,
   rating,
 ])
 const Installed = listOf('installed', NOTHING, [
@@ -127,14 +128,7 @@ const Mine = listOf('mine', { text: 'You have written no skill yet.' }, [
     width: '164px',
   }),
   { key: 'version', head: 'Version', main: true, width: '88px' },
-  {
-    key: 'installs',
-    head: 'Installs',
-    cell: ({ installCount }) => whole(installCount),
-    number: true,
-    main: true,
-    width: '88px',
-  },
+  installs,
   rating,
 ])
 

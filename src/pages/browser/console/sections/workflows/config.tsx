@@ -9,6 +9,21 @@ const NODES = ['input', 'prompt', 'model', 'knowledge', 'vision'] as const
 export type Kind = StepType | (typeof NODES)[number]
 type Config = Record<string, unknown>
 
+/** The kinds of steps, as readers choose them. */
+export const KINDS: Record<StepType, string> = {
+  ai_transform: 'Ask an engine',
+  skill: 'Run a skill',
+  tool: 'Use a tool',
+  http: 'Call an address',
+  notification: 'Notify',
+  approval: 'Ask a person',
+  condition: 'Decide',
+  delay: 'Wait',
+  event: 'Publish an event',
+  transform: 'Rearrange data',
+  output: 'Answer',
+}
+
 const area = { kind: 'area', rows: 3 } as const
 const MESSAGE: FormField = { name: 'message', label: 'What the person is asked', ...area, required: true }
 const PLACEHOLDERS = 'Use {{trigger.text}} for the input, and {{steps.0.output.text}} for the answer of the first step.'

@@ -5,7 +5,7 @@ import { Form, unsaved } from '../../shell/form'
 import { Button, Choices, Select, Text } from '../../ui/controls'
 import { JsonField } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
-import { ConfigFields } from './config'
+import { ConfigFields, KINDS } from './config'
 import { Runs } from './runs'
 
 /** Initial settings of a new step of each kind. */
@@ -21,19 +21,6 @@ const BEGINNINGS: Record<StepType, Record<string, unknown>> = {
   event: { eventType: 'order.checked', payload: {} },
   transform: { template: { text: '{{trigger.text}}' } },
   output: { format: 'text', template: '{{steps.0.output.text}}' },
-}
-const KINDS: Record<StepType, string> = {
-  ai_transform: 'Ask an engine',
-  skill: 'Run a skill',
-  tool: 'Use a tool',
-  http: 'Call an address',
-  notification: 'Notify',
-  approval: 'Ask a person',
-  condition: 'Decide',
-  delay: 'Wait',
-  event: 'Publish an event',
-  transform: 'Rearrange data',
-  output: 'Answer',
 }
 const TEMPLATES: Record<string, Step[]> = {
   'Summarize and tell': [
@@ -53,10 +40,12 @@ const TEMPLATES: Record<string, Step[]> = {
 
 export function WorkflowBody({ row, close }: { row: Workflow; close(): void }) {
   const [part, setPart] = useState<'runs' | 'steps'>('runs')
+  const parts = <Choices label="Part" value={part} onChange={setPart} choices={{ runs: 'Runs', steps: 'Steps' }} />
+  if (part === 'runs') return <Runs of={row}>{parts}</Runs>
   return (
     <>
-      <Choices label="Part" value={part} onChange={setPart} choices={{ runs: 'Runs', steps: 'Steps' }} />
-      {part === 'runs' ? <Runs of={row} /> : <WorkflowEditor of={row} close={close} />}
+      {parts}
+      <WorkflowEditor of={row} close={close} />
     </>
   )
 }

@@ -1,10 +1,11 @@
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import type { StepResult, Workflow, WorkflowRun } from '../../../../../automation/workflows-schema'
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { Button, Chip, Code } from '../../ui/controls'
 import { duration, money, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
+import { KINDS } from './config'
 
 export const TRIGGERS = { manual: 'by call', schedule: 'by time', event: 'by event' } as const
 
@@ -21,8 +22,8 @@ export const STATES_OF_RUN = {
 const took = (from: string | null, to: string | null) =>
   from ? duration(Math.max(0, (to ? Date.parse(to) : Date.now()) - Date.parse(from))) : '–'
 
-/** The runs of a workflow, newest first, each with the timeline of its steps. */
-export function Runs({ of }: { of: Workflow }) {
+/** The runs of a workflow, newest first, each with the timeline of its steps. `children` come before its actions. */
+export function Runs({ of, children }: { of: Workflow; children: ReactNode }) {
   const path = `/workflows/${of.id}/runs`
   const runs = useGet<{ runs: WorkflowRun[] }>(path, {}, { everyMs: 5_000 })
   const [open, setOpen] = useState<string | null>()
@@ -46,7 +47,9 @@ export function Runs({ of }: { of: Workflow }) {
             values: { triggerData: {} },
           },
         ]}
-      />
+      >
+        {children}
+      </Actions>
       <Shown of={runs} rows={3}>
         {({ runs: found }) =>
           found.length === 0 ? (
@@ -127,7 +130,8 @@ function StepLine({ step, run }: { step: StepResult; run: WorkflowRun }) {
   return (
     <li>
       <span>
-        <Chip state={STATES_OF_RUN[step.status]}>{step.status}</Chip> <b>{step.name}</b> <small>{step.type}</small>
+        <Chip state={STATES_OF_RUN[step.status]}>{step.status}</Chip> <b>{step.name}</b>{' '}
+        <small>{KINDS[step.type]}</small>
       </span>
       <span>
         {took(step.startedAt, step.completedAt)} {step.costCents > 0 && money(step.costCents)}
