@@ -19,10 +19,10 @@ const command = commandsOf('dev', { apis: ['operator'], exits: [] })
 const REQUESTS = [
   { mode: 'fast', prompt: 'Count to {n}' },
   { mode: 'fast', prompt: 'What is {n} times 17?' },
-  { mode: 'think', prompt: 'How many days are there between 2026-01-01 and 2026-03-{n}?' },
+  { mode: 'think', prompt: 'Which date is {n} days after 2026-01-01?' },
   { mode: 'code', prompt: 'Write a regular expression for exactly {n} digits' },
   { mode: 'auto', prompt: 'Convert {n} miles to kilometres' },
-  { mode: 'auto', prompt: 'Summarise: The harbour opens at {n} o’clock. Boats leave with the tide. Nobody waits.' },
+  { mode: 'auto', prompt: 'Summarise: The harbour opens at noon. Boat {n} leaves with the tide. It waits for no one.' },
 ] as const
 
 const DAY_MS = 86_400_000
@@ -277,8 +277,8 @@ async function seedPast(config: Config, max: number, signal: AbortSignal): Promi
   }
 }
 
-/** The nth prompt. Prompts vary slightly, so the cache answers some but not all. */
+/** The nth prompt. One in four repeats an earlier one, so the cache answers some. */
 function promptOf(n: number): { mode: string; prompt: string } {
   const { mode, prompt } = REQUESTS[n % REQUESTS.length]!
-  return { mode, prompt: prompt.replace('{n}', String(10 + ((n * 7) % 18))) }
+  return { mode, prompt: prompt.replace('{n}', String(10 + (n % 4 ? n : n % 8))) }
 }

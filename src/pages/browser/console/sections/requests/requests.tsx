@@ -106,13 +106,13 @@ const shared = {
   file: { path: '/usage/export', formats: ['csv', 'jsonl'], line: lineOfCall },
   idOf: ({ request_id }) => request_id,
   columns: [
-    timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '104px' }),
+    timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '96px' }),
     { key: 'status', head: 'Status', cell: State, main: true, width: '84px', sort: ({ status }) => status },
     {
       key: 'mode',
       head: 'Mode',
       main: true,
-      width: 'minmax(96px, 1.1fr)',
+      width: 'minmax(88px, 1.1fr)',
       sort: ({ resolved_mode }) => resolved_mode,
       cell: ({ mode, resolved_mode }) =>
         mode === resolved_mode || !resolved_mode ? mode : `${mode ?? '–'} → ${resolved_mode}`,
@@ -121,7 +121,7 @@ const shared = {
     {
       key: 'key',
       head: 'Key',
-      width: 'minmax(80px, 1fr)',
+      width: 'minmax(72px, 1fr)',
       cell: ({ api_key_id: id, api_key_name }) => api_key_name ?? (id === null ? 'session' : short(id)),
     },
     { key: 'person', head: 'Person', width: 'minmax(96px, 1fr)', cell: (row) => <Person {...row} />, extra: true },
@@ -136,7 +136,7 @@ const shared = {
     durationColumn('first', 'First token', ({ ttft_ms }) => ttft_ms, { width: '76px' }),
     durationColumn('total', 'Total', ({ latency_ms }) => latency_ms, { width: '68px' }),
     moneyColumn('cost', 'Cost', ({ cost_cents }) => cost_cents, { main: true, width: '68px' }),
-    { key: 'marks', head: 'Marks', cell: Marks, width: 'minmax(60px, 0.8fr)' },
+    { key: 'marks', head: 'Marks', cell: Marks, width: 'minmax(84px, 0.8fr)' },
     { key: 'code', head: 'Code', width: 'minmax(112px, 1fr)', extra: true },
     {
       key: 'endpoint',
