@@ -45,7 +45,7 @@ const TASKS: readonly (readonly [task: string, Record<Role, readonly Step[]>])[]
     {
       owner: [link('Requests'), row, shows('Why this engine'), shows('Charged')],
       member: [link('Requests'), row, shows('Why this engine'), shows('Charged')],
-      operator: [link('Requests'), row, shows('Route'), shows('Took')],
+      operator: [link('Requests'), row, shows('Route'), shows('Duration')],
     },
   ],
   [
@@ -53,7 +53,7 @@ const TASKS: readonly (readonly [task: string, Record<Role, readonly Step[]>])[]
     {
       owner: [link('Keys'), button('Create key'), ['write', 'Name', 'web shop'], enter, shows('“web shop” is ready')],
       member: [link('Keys'), ['disabled', 'Create key'], shows('is for owners and admins. Your role here is member')],
-      operator: [link('Keys'), shows('Begins with'), absent('Create key')],
+      operator: [link('Keys'), shows('Prefix'), absent('Create key')],
     },
   ],
   [

@@ -50,4 +50,4 @@ export const chipColumn = <Row,>(
 
 /** When a row was last changed. */
 export const changedColumn = <Row,>(of: Of<Row, string>): Column<Row> =>
-  timeColumn('changed', 'Changed', of, { number: true })
+  timeColumn('changed', 'Updated', of, { number: true })

@@ -17,7 +17,7 @@ export default defineScreen<LedgerRow>('billing', 'Billing', {
   columns: [
     timeColumn('time', 'Time', ({ at }) => at),
     { key: 'kind', head: 'Kind', main: true, width: '120px' },
-    { key: 'for', head: 'For', cell: ({ ref, note }) => note ?? ref },
+    { key: 'for', head: 'Description', cell: ({ ref, note }) => note ?? ref },
     moneyColumn('amount', 'Amount', ({ amount_cents }) => amount_cents, { main: true }),
     moneyColumn('balance', 'Balance after', ({ balance_cents }) => balance_cents, { main: true }),
   ],

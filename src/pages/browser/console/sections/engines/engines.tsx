@@ -50,7 +50,7 @@ export default defineScreen<ModelEntry>('engines', 'Engines', {
     { key: 'mode', head: 'Mode', main: true, width: '120px', sort: true },
     {
       key: 'about',
-      head: 'For',
+      head: 'Description',
       cell: ({ description }) => <span title={description}>{description}</span>,
       width: 'minmax(128px, 1fr)',
     },

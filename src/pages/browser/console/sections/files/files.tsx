@@ -70,7 +70,7 @@ export default defineScreen<File>('files', 'Files', {
     { key: 'name', head: 'Name', cell: Name, main: true, width: 'minmax(180px, 2fr)' },
     { key: 'kind', head: 'Kind', cell: ({ type }) => type, main: true, width: '112px' },
     { key: 'size', head: 'Size', cell: ({ size_bytes }) => size(size_bytes), main: true, number: true, width: '104px' },
-    timeColumn('made', 'Made', ({ created }) => created),
+    timeColumn('made', 'Created', ({ created }) => created),
     { key: 'by', head: 'By', cell: ({ model }) => model },
     {
       key: 'kept',
@@ -101,7 +101,7 @@ export default defineScreen<File>('files', 'Files', {
       Id: <Id id={file.id} />,
       Kind: `${file.type}, ${file.mime_type}`,
       Size: size(file.size_bytes),
-      Made: <Time at={file.created} />,
+      Created: <Time at={file.created} />,
       By: `${file.engine} ${file.model}`,
       Request: file.request_id ? <Id id={file.request_id} /> : 'not known',
       Link: file.url && (

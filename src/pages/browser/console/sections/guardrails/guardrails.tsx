@@ -29,7 +29,7 @@ export const Policies = defineScreen<GuardrailPolicy>('guardrails', 'Guardrails'
     usedColumn,
     {
       key: 'does',
-      head: 'Does',
+      head: 'Action',
       cell: ({ rules }) => [...new Set(rules.map(({ verdict }) => verdict))].join(', ') || 'nothing',
     },
     { key: 'fired', head: 'Fired, 30 days', cell: (it) => <Firings {...it} />, width: 'minmax(128px, 1fr)' },

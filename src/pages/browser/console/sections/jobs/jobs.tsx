@@ -6,7 +6,8 @@ import { duration, money, Time } from '../../ui/format'
 
 const STATES = { queued: 'wait', active: 'run', completed: 'good', failed: 'bad' } as const
 
-const State = ({ status }: Job) => <Chip state={STATES[status]}>{status}</Chip>
+const State = ({ status, error }: Job) =>
+  error === 'cancelled' ? <Chip state="off">cancelled</Chip> : <Chip state={STATES[status]}>{status}</Chip>
 
 /** Duration from the start, or else the creation, to the end or now. */
 function tookOf({ created_at, started_at, completed_at }: Job): string {
@@ -26,9 +27,14 @@ export default defineScreen<Job>('jobs', 'Jobs', {
   columns: [
     { key: 'type', head: 'Kind', main: true },
     { key: 'status', head: 'State', cell: State, main: true, width: '132px' },
-    { key: 'stage', head: 'What happens', cell: ({ error, stage }) => error ?? stage ?? '–', width: 'minmax(0, 2fr)' },
-    timeColumn('made', 'Made', ({ created_at }) => created_at, { main: false, width: '136px' }),
-    { key: 'took', head: 'Took', cell: tookOf, number: true, main: true },
+    {
+      key: 'stage',
+      head: 'Detail',
+      cell: ({ error, stage }) => (error === 'cancelled' ? '–' : (error ?? stage ?? '–')),
+      width: 'minmax(0, 2fr)',
+    },
+    timeColumn('made', 'Created', ({ created_at }) => created_at, { main: false, width: '136px' }),
+    { key: 'took', head: 'Duration', cell: tookOf, number: true, main: true },
     { key: 'cost', head: 'Cost', cell: ({ usage }) => money(usage.cost_cents), number: true, main: true },
   ],
   filters: [
@@ -59,8 +65,8 @@ export default defineScreen<Job>('jobs', 'Jobs', {
       Step: job.stage ?? 'none',
       Id: <Id id={job.id} />,
       Attempts: job.attempts,
-      Made: <Time at={job.created_at} />,
-      Took: tookOf(job),
+      Created: <Time at={job.created_at} />,
+      Duration: tookOf(job),
       Cost: money(job.usage.cost_cents),
       Error: job.error ?? 'none',
     }),

@@ -65,7 +65,7 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
         of={{
           Status: <KeyState {...key} />,
           Id: <Id id={key.id} />,
-          'Begins with': <code>{key.prefix}…</code>,
+          Prefix: <code>{key.prefix}…</code>,
           'Paid by': key.scope === 'org' ? 'the organization' : 'your personal account',
           Scopes: key.scopes.join(', '),
           Tier: key.tier,
@@ -76,7 +76,7 @@ export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
           'Brand soul': key.brand_soul?.enabled ? 'used' : 'none',
           'Routing preference': <Bound list="routing-preferences" section="routing" id={key.routing_preference_id} />,
           'Guardrail policy': <Bound list="guardrail-policies" section="guardrails" id={key.guardrail_policy_id} />,
-          Made: <Time at={key.created} only="day" />,
+          Created: <Time at={key.created} only="day" />,
           'Last used': key.last_used_at ? <Ago at={key.last_used_at} /> : 'never',
           Expires: key.expires_at ? dayOf(key.expires_at) : 'never',
         }}

@@ -28,7 +28,7 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
   },
   columns: [
     { key: 'name', head: 'Name', main: true, width: 'minmax(140px, 1.4fr)', sort: true },
-    { key: 'prefix', head: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code>, width: 'minmax(150px, 1fr)' },
+    { key: 'prefix', head: 'Prefix', cell: ({ prefix }) => <code>{prefix}…</code>, width: 'minmax(150px, 1fr)' },
     { key: 'status', head: 'Status', cell: KeyState, main: true, width: '132px', sort: ({ status }) => status },
     { key: 'scopes', head: 'Scopes', cell: ({ scopes }) => (scopes.length === 5 ? 'everything' : scopes.join(', ')) },
     { key: 'tier', head: 'Tier', width: '96px', sort: true },
@@ -43,7 +43,7 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
     },
     agoColumn('used', 'Last used', ({ last_used_at }) => last_used_at, { width: '124px' }),
     moneyColumn('today', 'Today', ({ spent_today_cents }) => spent_today_cents, { extra: true }),
-    agoColumn('made', 'Made', ({ created }) => created, { main: false, number: false, extra: true }),
+    agoColumn('made', 'Created', ({ created }) => created, { main: false, number: false, extra: true }),
     agoColumn('expires', 'Expires', ({ expires_at }) => expires_at, { main: false, number: false, extra: true }),
     {
       key: 'bindings',

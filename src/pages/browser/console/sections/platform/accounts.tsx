@@ -120,7 +120,13 @@ export const Accounts = defineScreen<Account>('platform', 'Platform', {
     { key: 'name', head: 'Name' },
     { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
     { key: 'operator', head: 'Operator', cell: ({ platform_role }) => platform_role ?? '–', width: '140px' },
-    { key: 'made', head: 'Made', cell: ({ created }) => <Time at={created} only="day" />, main: true, width: '120px' },
+    {
+      key: 'made',
+      head: 'Created',
+      cell: ({ created }) => <Time at={created} only="day" />,
+      main: true,
+      width: '120px',
+    },
   ],
   filters: [
     {
@@ -139,7 +145,7 @@ export const Accounts = defineScreen<Account>('platform', 'Platform', {
       State: <State {...user} />,
       'E-mail': user.email,
       Operator: user.platform_role ?? 'no',
-      Made: <Time at={user.created} />,
+      Created: <Time at={user.created} />,
       Organizations: user.orgs?.length
         ? user.orgs.map(({ id, slug, role }) => (
             <span key={id}>
@@ -195,7 +201,13 @@ export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>('pla
       ],
       { width: '128px' },
     ),
-    { key: 'made', head: 'Made', cell: ({ created }) => <Time at={created} only="day" />, main: true, width: '120px' },
+    {
+      key: 'made',
+      head: 'Created',
+      cell: ({ created }) => <Time at={created} only="day" />,
+      main: true,
+      width: '120px',
+    },
   ],
   empty: { text: 'No organizations.', command: 'svc-admin orgs create NAME --owner EMAIL' },
   detail: {
@@ -213,7 +225,7 @@ export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>('pla
       Kind: org.type,
       Members: org.member_count,
       Keys: org.key_count ?? '–',
-      Made: <Time at={org.created} />,
+      Created: <Time at={org.created} />,
       Note: org.plan_note ?? 'none',
       Id: <Id id={org.id} />,
     }),

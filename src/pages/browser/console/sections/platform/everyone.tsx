@@ -41,7 +41,7 @@ function RequestBody({ row }: { row: RequestLine }) {
               Time: <Time at={row.at} />,
               Owner: found.owner ? <Link href={`/${found.owner}`}>{found.owner}</Link> : 'none',
               Key: row.key ?? 'none',
-              Took: duration(row.ms),
+              Duration: duration(row.ms),
             }}
           />
           <Trace of={found} at={row.at} total={row.ms} />
@@ -66,7 +66,7 @@ export const AllRequests = defineScreen<RequestLine>('requests', 'Requests', {
     },
     { key: 'key', head: 'Key' },
     { key: 'code', head: 'Error' },
-    durationColumn('took', 'Took', ({ ms }) => ms, { main: true }),
+    durationColumn('took', 'Duration', ({ ms }) => ms, { main: true }),
     moneyColumn('cost', 'Cost', ({ cost_cents }) => cost_cents),
   ],
   filters: [
@@ -106,7 +106,7 @@ export const AllJobs = defineScreen<AnyJob>('jobs', 'Jobs', {
     { key: 'state', head: 'State', cell: JobState, main: true, width: '156px' },
     { key: 'owner', head: 'Owner', main: true },
     { key: 'text', head: 'Asked', width: 'minmax(0, 2fr)' },
-    agoColumn('made', 'Made', ({ created_at }) => created_at),
+    agoColumn('made', 'Created', ({ created_at }) => created_at),
   ],
   filters: [
     {
@@ -140,7 +140,7 @@ export const AllJobs = defineScreen<AnyJob>('jobs', 'Jobs', {
       Attempts: job.attempts,
       Asked: job.text || 'not shown to your role',
       With: job.asked || 'nothing else',
-      Made: <Time at={job.created_at} />,
+      Created: <Time at={job.created_at} />,
       Ended: job.completed_at ? <Time at={job.completed_at} /> : 'not yet',
       Error: job.error ?? 'none',
       Id: <Id id={job.id} />,

@@ -30,7 +30,7 @@ export const Operators = defineScreen<Operator>('platform', 'Platform', {
     { key: 'name', head: 'Name', main: true },
     { key: 'role', head: 'Role', main: true, width: '120px' },
     { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
-    { key: 'prefix', head: 'Begins with', cell: ({ prefix }) => <code>{prefix}…</code> },
+    { key: 'prefix', head: 'Prefix', cell: ({ prefix }) => <code>{prefix}…</code> },
     agoColumn('used', 'Last used', ({ last_used_at }) => last_used_at),
   ],
   empty: {
@@ -48,8 +48,8 @@ export const Operators = defineScreen<Operator>('platform', 'Platform', {
     facts: (it) => ({
       State: <State {...it} />,
       Role: it.role,
-      'Begins with': <code>{it.prefix}…</code>,
-      Made: <Time at={it.created} />,
+      Prefix: <code>{it.prefix}…</code>,
+      Created: <Time at={it.created} />,
       'Last used': it.last_used_at ? <Ago at={it.last_used_at} /> : 'never',
       Expires: it.expires_at ? <Time at={it.expires_at} /> : 'never',
       Id: <Id id={it.id} />,

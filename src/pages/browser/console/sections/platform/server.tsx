@@ -91,7 +91,7 @@ export const Backups = defineScreen<Kept>('platform', 'Platform', {
   list: { path: '/backups', rows: 'backups' },
   idOf: ({ sha256 }) => sha256,
   columns: [
-    timeColumn('made', 'Made', ({ created }) => created, { width: '152px' }),
+    timeColumn('made', 'Created', ({ created }) => created, { width: '152px' }),
     { key: 'place', head: 'Place', cell: ({ path }) => <code title={path}>{path}</code>, main: true },
     { key: 'size', head: 'Database', cell: ({ bytes }) => size(bytes), number: true, main: true },
     { key: 'files', head: 'Files', cell: ({ files }) => (files ? number(files.count) : '–'), number: true },
@@ -101,7 +101,7 @@ export const Backups = defineScreen<Kept>('platform', 'Platform', {
   detail: {
     titleOf: ({ created }) => <Time at={created} />,
     facts: (it) => ({
-      Made: <Time at={it.created} />,
+      Created: <Time at={it.created} />,
       Place: <code>{it.path}</code>,
       'Restore it': <code>svc-admin restore {it.path}</code>,
       Database: size(it.bytes),

@@ -20,7 +20,7 @@ const name: Column<SkillEntry> = {
 }
 const about: Column<SkillEntry> = {
   key: 'about',
-  head: 'Does',
+  head: 'Description',
   cell: ({ description }) => description ?? '–',
   width: 'minmax(0, 2.4fr)',
 }
