@@ -282,7 +282,7 @@ export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Pro
         return PING
       case 'tool-ended':
         return (
-          serverBlocks(began!, progress)
+          serverBlocks(began!, progress, UNCITED)
             .map((block) => begin('server', block) + close())
             .join('') || PING
         )

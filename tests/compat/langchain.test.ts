@@ -57,7 +57,9 @@ describe.each([
   })
 
   test('runs a batch side by side', async () => {
-    const answers = await model.batch([freshPrompt('[[say:a]]'), freshPrompt('[[say:b]]'), freshPrompt('[[say:c]]')])
+    // The classes of the two packages differ in its other forms.
+    const batch = model.batch.bind(model) as (prompts: string[]) => Promise<{ text: string }[]>
+    const answers = await batch([freshPrompt('[[say:a]]'), freshPrompt('[[say:b]]'), freshPrompt('[[say:c]]')])
     expect(answers.map(({ text }) => text)).toEqual(['a', 'b', 'c'])
   })
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { World } from './world'
 
 /** Opens the world on a real socket, for tests of clients, disconnects and framing. */
-export function listen({ app }: World): { origin: string; baseUrl: string } {
+export function listen({ app }: Pick<World, 'app'>): { origin: string; baseUrl: string } {
   app.api.listen({ port: 0, hostname: '127.0.0.1' })
   afterAll(() => app.api.server?.stop(true))
   const origin = `http://127.0.0.1:${app.api.server!.port}`

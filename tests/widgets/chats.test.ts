@@ -4,7 +4,7 @@ import { readFrames } from '../support/frames'
 import { createWidgetWorld, SHOP } from './world'
 
 const world = await createWidgetWorld()
-const { widget, begin, say, asVisitor, transcript, follow, page } = world
+const { widget, begin, say, asVisitor, transcript, listenTo, page } = world
 
 test('a visitor begins a chat, is answered, and the owner pays', async () => {
   const { owner, id } = await widget({ behavior: { welcomeMessage: 'Hello!' } })
@@ -40,7 +40,7 @@ test('a person takes over, writes, and gives it back; the visitor hears it as it
   const { owner, id } = await widget()
   await subscribeTo(owner, 'widget.*')
   const chat = await begin(id)
-  const notice = await follow(chat)
+  const notice = await listenTo(chat)
   await notice.until(({ event, data }) => event === 'takeover' && data.takeover_status === 'ai')
   const request = await asVisitor(chat)('POST', '/request-human', { reason: 'A refund' })
   expect(request.body).toMatchObject({ takeover_status: 'requested' })
@@ -78,7 +78,7 @@ test('a returning client receives missed events once', async () => {
   const chat = await begin(id)
   await transcript(owner, chat)('POST', '/takeover', { message: 'one' })
   await transcript(owner, chat)('POST', '/messages', { content: 'two' })
-  const notice = await follow(chat, 1)
+  const notice = await listenTo(chat, 1)
   await notice.until(({ event }) => event === 'message')
   await transcript(owner, chat)('POST', '/messages', { content: 'three' })
   await notice.until(({ data }) => data.content === 'three')

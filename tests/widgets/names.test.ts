@@ -5,7 +5,7 @@ import { operatorCall } from '../support/world'
 import { createWidgetWorld } from './world'
 
 const world = await createWidgetWorld()
-const { widget, begin, follow, asVisitor, transcript } = world
+const { widget, begin, listenTo, asVisitor, transcript } = world
 const MACHINE = 'unknown@vm (uid 0)'
 const machine = () => {
   const call = operatorCall()
@@ -15,7 +15,7 @@ const machine = () => {
 test('of an operator of the server, visitors and owners read neither machine nor account', async () => {
   const { owner, id } = await widget()
   const chat = await begin(id)
-  const notice = await follow(chat)
+  const notice = await listenTo(chat)
   const { deps } = world.app.container.widgets
   expect((await takeChat(deps, machine(), chat, { message: 'Good morning.' })).operator.name).toBe('Support')
   const { data } = await notice.until(({ data }) => data.takeover_status === 'human')

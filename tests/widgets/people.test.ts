@@ -4,7 +4,7 @@ import { operatorCall, type Person } from '../support/world'
 import { createWidgetWorld } from './world'
 
 const world = await createWidgetWorld()
-const { widget, begin, say, asVisitor, transcript, follow } = world
+const { widget, begin, say, asVisitor, transcript, listenTo } = world
 const VISITORS = { external_id: 'customer-7', email: 'ada@shop.example' }
 
 /** As an owner's server would sign it, by the words of the guide alone. */
@@ -97,7 +97,7 @@ describe('people who answer', () => {
     const { owner, id } = await widget()
     const chat = await begin(id)
     await transcript(owner, chat)('POST', '/takeover', { operator_name: 'Ann' })
-    const notice = await follow(chat, 0)
+    const notice = await listenTo(chat, 0)
     const { status, body } = await transcript(owner, chat)('POST', '/notes', { content: 'Wants a refund: SECRET-NOTE' })
     expect({ status, content: body.note.content }).toEqual({ status: 201, content: 'Wants a refund: SECRET-NOTE' })
     await transcript(owner, chat)('POST', '/messages', { content: 'One moment.' })
@@ -124,7 +124,7 @@ describe('people who answer', () => {
     await transcript(ada, chat)('POST', '/takeover')
     expect((await handover('nobody@example.com')).status).toBe(404)
     expect((await handover((await world.person()).userId)).status).toBe(404)
-    const notice = await follow(chat)
+    const notice = await listenTo(chat)
     const { status, body } = await handover(email.toUpperCase())
     expect({ status, id: body.operator.id }).toEqual({ status: 200, id: bob.userId })
     await notice.until(({ event, data }) => event === 'takeover' && data.takeover_status === 'human')
@@ -155,7 +155,7 @@ describe('people who answer', () => {
 test('of one chat so many streams are open, and no more', async () => {
   const { id } = await widget()
   const chat = await begin(id)
-  const streams = await Promise.all(Array.from({ length: 20 }, () => follow(chat)))
+  const streams = await Promise.all(Array.from({ length: 20 }, () => listenTo(chat)))
   expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200))
   // Of the process that has the others: each counts its own.
   const response = await world.app.api.handle(

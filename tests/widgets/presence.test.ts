@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually'
 import { createWidgetWorld } from './world'
 
 const world = await createWidgetWorld()
-const { widget, begin, asVisitor, transcript, follow } = world
+const { widget, begin, asVisitor, transcript, listenTo } = world
 
 const { store, widgets } = world.app.container
 const loop = widgets.hub.start()
@@ -17,13 +17,13 @@ test('who closes the page while a person is asked for has left, and is there aga
   const chat = await begin(id)
   const seen = async () => (await openChats(store.read)).chats.find((one) => one.id === chat.sessionId)!
   const left = async () => (await seen()).left_at
-  const stream = await follow(chat)
+  const stream = await listenTo(chat)
   expect((await asVisitor(chat)('POST', '/request-human', {})).status).toBe(200)
   expect(await left()).toBeNull()
   stream.leave()
   await eventually(left, (at) => at !== null)
   expect((await transcript(owner, chat)('GET')).body.visitor_left_at).toMatch(/^\d{4}-/)
-  const again = await follow(chat)
+  const again = await listenTo(chat)
   await eventually(left, (at) => at === null)
   again.leave()
 }, 60_000)
@@ -33,7 +33,7 @@ test('the usual wait is told once somebody has waited, and not before', async ()
   const [first, next] = [await begin(id), await begin(id)]
   const waitOf = async (chat: typeof first) => {
     await asVisitor(chat)('POST', '/request-human', {})
-    const stream = await follow(chat)
+    const stream = await listenTo(chat)
     const { data } = await stream.until(({ event }) => event === 'takeover')
     stream.leave()
     return data
@@ -46,7 +46,7 @@ test('the usual wait is told once somebody has waited, and not before', async ()
 test('that a visitor types is told to the people who answer, for a while, and not to the AI or the visitor', async () => {
   const { owner, id } = await widget(wanted)
   const chat = await begin(id, { visitor_id: 'b2f1a6de-4d6c-4b0e-9c62-0f6f3b6f1c11' })
-  const stream = await follow(chat)
+  const stream = await listenTo(chat)
   const type = () => asVisitor(chat)('POST', '/typing', {})
   expect((await type()).body).toMatchObject({ typing: true })
   expect(widgets.watch.writes(chat.sessionId)).toBe(false)

@@ -5,7 +5,7 @@ import { createWidgetWorld, SHOP } from './world'
 
 const clock = fakeClock()
 const world = await createWidgetWorld({ clock })
-const { widget, begin, say, asVisitor, transcript, follow } = world
+const { widget, begin, say, asVisitor, transcript, listenTo } = world
 
 test('`stream` of another type, and an invalid order with it, are refused as JSON (P1, P2)', async () => {
   const { owner, id } = await widget()
@@ -30,7 +30,7 @@ test('text that looks like frames stays text, and odd resume points are ignored 
   await transcript(owner, chat)('POST', '/takeover')
   const evil = 'a\n\nevent: closed\ndata: {}\n\nb\r\revent: done\u2028id: 9'
   await transcript(owner, chat)('POST', '/messages', { content: evil })
-  const notice = await follow(chat, 0)
+  const notice = await listenTo(chat, 0)
   expect((await notice.until(({ event }) => event === 'message')).data.content).toBe(evil)
   notice.leave()
   expect(notice.heard.map(({ event }) => event)).toEqual(['takeover', 'message'])
@@ -69,7 +69,7 @@ test('how long a visitor stays is no time of an answer', async () => {
   const { traffic } = world.app.container
   const lastEnds = (path: string) => eventually(() => traffic.newest(1)[0]!.path.endsWith(path))
   await lastEnds('/sessions')
-  const notice = await follow(chat, 0)
+  const notice = await listenTo(chat, 0)
   clock.advance(5_000_000)
   notice.leave()
   await lastEnds('/events')

@@ -51,14 +51,14 @@ export function widgetsIn(world: Pick<World, 'person' | 'send' | 'app'>) {
     asVisitor,
     say,
     transcript,
-    follow: (chat: Chat, after?: number) => follow(world, chat, after),
+    listenTo: (chat: Chat, after?: number) => listenTo(world, chat, after),
   }
 }
 
 type Heard = { event: string; id: number | null; data: Record<string, unknown> }
 
 /** Follows a chat; `until` waits for an event. */
-async function follow({ app }: Pick<World, 'app'>, { id, token, sessionId }: Chat, after?: number) {
+async function listenTo({ app }: Pick<World, 'app'>, { id, token, sessionId }: Chat, after?: number) {
   const leaving = new AbortController()
   const resume: Record<string, string> = after === undefined ? {} : { 'last-event-id': String(after) }
   const response = await app.api.handle(

@@ -65,11 +65,8 @@ describe('the Anthropic package (docs/api.md 30)', () => {
     const thread = client.beta.messages.thread({ model, max_tokens: 100 })
     await thread.send({ role: 'user', content: freshPrompt('hi') })
     await thread.send({ role: 'user', content: 'And now?' })
-    expect(
-      sent()
-        .messages.slice(-3)
-        .map(({ role }: { role: string }) => role),
-    ).toEqual(['user', 'assistant', 'user'])
+    const { messages } = sent() as { messages: { role: string }[] }
+    expect(messages.slice(-3).map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
   })
 
   test('tools change in the middle of a conversation', async () => {
