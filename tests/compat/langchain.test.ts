@@ -1,6 +1,7 @@
 // SQLite only: a format only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
 import { ChatAnthropic } from '@langchain/anthropic'
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { AIMessage, type AIMessageChunk, type BaseMessage, HumanMessage, SystemMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
@@ -26,10 +27,10 @@ const scripted = completions(key)
 const builtinWorld = await createWorld()
 const builtin = packagesOf(builtinWorld).completions((await builtinWorld.person()).key)
 
-describe.each([
+describe.each<[string, (apiKey: string) => BaseChatModel, object]>([
   ['chat completions', completions, { finish_reason: 'stop' }],
   ['messages', messages, { stop_reason: 'end_turn' }],
-] as const)('LangChain, over %s', (_, connect, end) => {
+])('LangChain, over %s', (_, connect, end) => {
   const model = connect(key)
 
   test('invokes', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../support/clock'
 import { eventually } from '../support/eventually'
 import { eventNames, readFrames } from '../support/frames'
+import { readPieces } from '../support/pieces'
 import type { Reply } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
@@ -134,7 +135,6 @@ function passTenSeconds(): void {
 /** One word, then nothing for ever. */
 const STALLED = '[[stall]][[say:some words]]'
 
-/** A stream read piece by piece, so that time can pass between two of them. */
 async function openStream(path: string, input: object) {
   const response = await world.app.api.handle(
     new Request(`http://localhost/api/v1/${path}`, {
@@ -143,22 +143,5 @@ async function openStream(path: string, input: object) {
       body: JSON.stringify({ ...input, stream: true }),
     }),
   )
-  const reader = response.body!.getReader() as ReadableStreamDefaultReader<Uint8Array | string>
-  let text = ''
-  const more = async (): Promise<boolean> => {
-    const { value, done } = await reader.read()
-    if (!done) text += typeof value === 'string' ? value : new TextDecoder().decode(value)
-    return !done
-  }
-  return {
-    /** Reads on until this has been said. */
-    async heard(words: string): Promise<void> {
-      while (!text.includes(words)) if (!(await more())) throw new Error(`the stream ended without ${words}: ${text}`)
-    },
-    /** Reads to the end and answers all of it. */
-    async toItsEnd(): Promise<string> {
-      while (await more());
-      return text
-    },
-  }
+  return readPieces(response)
 }

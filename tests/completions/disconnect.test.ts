@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eventually } from '../support/eventually'
 import { listen } from '../support/listening'
+import { readPieces } from '../support/pieces'
 import type { Person } from '../support/world'
 import { createUpstreamWorld, freshPrompt } from './upstream-world'
 
@@ -10,29 +11,23 @@ const { baseUrl } = listen(world)
 /** One word, then nothing: such a stream is never over before its reader leaves. */
 const ENDLESS = '[[stall]][[say:word]]'
 
-/** Opens a request and leaves as soon as `enough` says so, or at once when it asks for no answer. */
-async function leaveEarly(
-  person: Person,
-  path: string,
-  input: object,
-  enough: (text: string) => boolean,
-): Promise<string> {
+/** A request that its client can leave. */
+function open(person: Person, path: string, input: object) {
   const leaving = new AbortController()
-  const response = await fetch(`${baseUrl}/${path}`, {
+  const response = fetch(`${baseUrl}/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${person.key}`, 'content-type': 'application/json' },
     body: JSON.stringify(input),
     signal: leaving.signal,
   })
-  let text = ''
-  const decoder = new TextDecoder()
-  const reader = response.body!.getReader()
-  while (!enough(text)) {
-    const { value, done } = await reader.read()
-    if (done) throw new Error(`the answer ended before its reader left: ${text.slice(0, 400)}`)
-    text += decoder.decode(value, { stream: true })
-  }
-  leaving.abort()
+  return { response, leave: () => leaving.abort() }
+}
+
+/** Opens a stream and leaves it as soon as this was said. */
+async function leaveEarly(person: Person, path: string, input: object, words = 'word'): Promise<string> {
+  const { response, leave } = open(person, path, input)
+  const text = await readPieces(await response).heard(words)
+  leave()
   return text
 }
 
@@ -51,7 +46,7 @@ describe('a reader who leaves', () => {
     upstream.reset()
     const prompt = freshPrompt(ENDLESS)
     const input = { prompt, messages: [{ role: 'user', content: prompt }], stream: true, ...members }
-    const heard = await leaveEarly(bob, path, input, (text) => text.includes('word'))
+    const heard = await leaveEarly(bob, path, input)
     await eventually(upstream.aborted)
     const [failure] = await eventually(
       () => failuresOf(bob),
@@ -68,7 +63,7 @@ describe('a reader who leaves', () => {
   test('keeps the part of the conversation that was said', async () => {
     const bob = await world.person()
     const prompt = freshPrompt(ENDLESS)
-    await leaveEarly(bob, 'completions', { prompt, mode: 'fast', stream: true }, (text) => text.includes('word'))
+    await leaveEarly(bob, 'completions', { prompt, mode: 'fast', stream: true })
     const { id } = await eventually(async () => (await bob.send('GET', 'conversations')).body.conversations[0])
     const { conversation } = (await bob.send('GET', `conversations/${id}`)).body
     expect(conversation.messages[1].status).toBe('interrupted')
@@ -78,16 +73,11 @@ describe('a reader who leaves', () => {
   test('a plain request stops the engine and costs nothing', async () => {
     const bob = await world.person()
     upstream.reset()
-    const leaving = new AbortController()
-    const request = fetch(`${baseUrl}/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${bob.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ prompt: freshPrompt('[[hang]]'), mode: 'fast' }),
-      signal: leaving.signal,
-    }).catch((error: Error) => error.name)
+    const { response, leave } = open(bob, 'completions', { prompt: freshPrompt('[[hang]]'), mode: 'fast' })
+    const name = response.catch((error: Error) => error.name)
     await eventually(() => upstream.calls.length)
-    leaving.abort()
-    expect(await request).toBe('AbortError')
+    leave()
+    expect(await name).toBe('AbortError')
     await eventually(upstream.aborted)
     const [failure] = await eventually(
       () => failuresOf(bob),
@@ -102,18 +92,13 @@ describe('a reader who leaves', () => {
     const bob = await world.person()
     upstream.reset()
     const input = { prompt: freshPrompt('[[held]]'), mode: 'fast' }
-    const leaving = new AbortController()
-    const first = fetch(`${baseUrl}/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${bob.key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(input),
-      signal: leaving.signal,
-    }).catch(() => null)
+    const { response, leave } = open(bob, 'completions', input)
+    const first = response.catch(() => null)
     await eventually(() => upstream.calls.length)
     const second = bob.send('POST', 'completions', input)
     // By the time one that came after it has gone the whole way, this one has joined.
     await bob.send('POST', 'completions', { ...input, prompt: freshPrompt() })
-    leaving.abort()
+    leave()
     await first
     // It may have to ask for itself.
     const releasing = setInterval(upstream.release, 5)
@@ -126,9 +111,7 @@ describe('a reader who leaves', () => {
     upstream.reset()
     const order = () => ({ prompt: freshPrompt(ENDLESS), mode: 'fast', stream: true })
     await Promise.all(
-      Array.from({ length: 100 }, (_, at) =>
-        leaveEarly(bob, 'completions', order(), (text) => text.includes(at % 3 ? 'event: meta' : 'word')),
-      ),
+      Array.from({ length: 100 }, (_, at) => leaveEarly(bob, 'completions', order(), at % 3 ? 'event: meta' : 'word')),
     )
     await eventually(upstream.aborted, (count) => count === 100)
     await eventually(

@@ -75,29 +75,4 @@ describe('custom tools of a chat: one text in place of arguments (docs/api.md 4)
     const { body } = await ask({ ...order(), tools: [{ type: 'custom', ...TOOL.custom }] })
     expect(body.choices[0].message.tool_calls).toMatchObject([CALL])
   })
-
-  test.each([
-    ['a tool without a name', { tools: [{ type: 'custom', custom: {} }] }, 'tools[0].custom.name'],
-    ['a tool without anything', { tools: [{ type: 'custom' }] }, 'tools[0].custom'],
-    ['a name with blanks', { tools: [{ type: 'custom', custom: { name: 'a b' } }] }, 'tools[0].custom.name'],
-    ['a name used twice', { tools: [TOOL, { ...FUNCTION, function: TOOL.custom }] }, 'tools[1].function.name'],
-    ['a choice of another', { tools: [TOOL], tool_choice: { type: 'custom', custom: { name: 'x' } } }, 'tool_choice'],
-    [
-      'a call without its input',
-      { messages: [{ role: 'assistant', tool_calls: [{ id: 'a', type: 'custom' }] }, ...order().messages] },
-      'messages[0].tool_calls[0].custom',
-    ],
-    [
-      'a call without its function',
-      { messages: [{ role: 'assistant', tool_calls: [{ id: 'a' }] }, ...order().messages] },
-      'messages[0].tool_calls[0].function',
-    ],
-  ])('refuses %s', async (_, body, param) => {
-    const { status, body: refused } = await ask({ ...order(), ...body })
-    expect({ status, code: refused.error?.code, param: refused.error?.param }).toEqual({
-      status: 400,
-      code: 'validation_error',
-      param,
-    })
-  })
 })

@@ -1,5 +1,7 @@
 // SQLite only: chat only translates; tests/completions runs what is behind it on both.
 import { describe, expect, test } from 'bun:test'
+import { type Refusal, refusals } from '../../support/refusals'
+import type { Reply } from '../../support/world'
 import { createUpstreamWorld, freshPrompt } from '../upstream-world'
 
 const { world, upstream } = await createUpstreamWorld()
@@ -8,7 +10,7 @@ const ada = await world.person()
 const user = { role: 'user', content: 'hi' }
 const offered = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
 const look = offered('look', { description: 'Looks.', parameters: { type: 'object', properties: {} } })
-const withSchema = (parameters: unknown) => ({ messages: [user], tools: [offered('look', { parameters })] })
+const withSchema = (parameters: unknown) => ({ tools: [offered('look', { parameters })] })
 const request = (...ids: string[]) => ({
   role: 'assistant',
   content: null,
@@ -21,106 +23,128 @@ const inForm = (properties: object, message: object) => ({
   messages: [{ role: 'user', content: freshPrompt(`[[say:${JSON.stringify(message)}]]`) }],
   response_format: { type: 'json_schema', json_schema: { name: 'form', schema: { type: 'object', properties } } },
 })
+const allowed = (mode: string, ...names: string[]) => {
+  const tools = names.map((name) => offered(name))
+  return { tools: [look], tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools } } }
+}
+const custom = (name: string) => ({ type: 'custom', custom: { name } })
+const begun = (call: object) => ({ messages: [{ role: 'assistant', tool_calls: [{ id: 'a', ...call }] }, user] })
+const functions = [{ name: 'find' }]
+const AT_V1 = { request: 'POST /v1/chat/completions' }
 const nested = (depth: number): object => (depth ? { not: nested(depth - 1) } : {})
 
+const TWICE = '"tools" has two functions named "look".'
 const PARAMETERS = 'tools[0].function.parameters'
-const REFUSED: [string, object, string][] = [
-  ['a result of no call', history(user, found('c1')), 'messages[1].tool_call_id'],
+const REFUSED: Refusal[] = [
+  ['a result of no call', history(user, found('c1')), '"messages[1].tool_call_id"'],
   [
     'a result without the id of its call',
     history(user, request('c1'), { role: 'tool', content: 'x' }),
-    'messages[2].tool_call_id',
+    '"messages[2].tool_call_id"',
   ],
   [
     'a result of a call that has one',
     history(user, request('c1'), found('c1'), found('c1')),
-    'messages[3].tool_call_id',
+    '"messages[3].tool_call_id"',
   ],
-  ['a result before its call', history(user, found('c1'), request('c1')), 'messages[1].tool_call_id'],
-  ['a call without a result', history(user, request('c1')), 'messages[1].tool_calls[0]'],
-  ['one of two calls without a result', history(user, request('c1', 'c2'), found('c1')), 'messages[1].tool_calls[1]'],
-  ['a call the user talks over', history(user, request('c1'), user, found('c1')), 'messages[1].tool_calls[0]'],
-  ['two calls of one id', history(user, request('c1', 'c1'), found('c1')), 'messages[1].tool_calls[1].id'],
+  ['a result before its call', history(user, found('c1'), request('c1')), '"messages[1].tool_call_id"'],
+  ['a call without a result', history(user, request('c1')), '"messages[1].tool_calls[0]"'],
+  ['one of two calls without a result', history(user, request('c1', 'c2'), found('c1')), '"messages[1].tool_calls[1]"'],
+  ['a call the user talks over', history(user, request('c1'), user, found('c1')), '"messages[1].tool_calls[0]"'],
+  ['two calls of one id', history(user, request('c1', 'c1'), found('c1')), '"messages[1].tool_calls[1].id"'],
   [
     'a call without a name',
     history(user, { role: 'assistant', tool_calls: [{ id: 'c1' }] }),
-    'messages[1].tool_calls[0].function',
+    '"messages[1].tool_calls[0].function"',
   ],
-  ['two functions of one name', { messages: [user], tools: [look, look] }, 'tools[1].function.name'],
-  [
-    'a function without a name',
-    { messages: [user], tools: [{ type: 'function', function: {} }] },
-    'tools[0].function.name',
-  ],
-  ['a function without anything', { messages: [user], tools: [{ type: 'function' }] }, 'tools[0].function'],
+  ['two functions of one name', { tools: [look, look] }, TWICE, { param: 'tools[1].function.name' }],
+  ['a function without a name', { tools: [{ type: 'function', function: {} }] }, '"tools[0].function.name"'],
+  ['a function without anything', { tools: [{ type: 'function' }] }, '"tools[0].function"'],
   [
     'two flat functions of one name',
-    { messages: [user], tools: [look, { type: 'function', name: 'look' }] },
-    'tools[1].name',
+    { tools: [look, { type: 'function', name: 'look' }] },
+    TWICE,
+    { param: 'tools[1].name' },
   ],
   [
     'a flat choice of one that is not there',
-    { messages: [user], tools: [look], tool_choice: { type: 'tool', name: 'jump' } },
-    'tool_choice',
+    { tools: [look], tool_choice: { type: 'tool', name: 'jump' } },
+    '"tool_choice"',
   ],
-  ['a name with a space', { messages: [user], tools: [offered('a b')] }, 'tools[0].function.name'],
-  ['a name of 65 letters', { messages: [user], tools: [offered('a'.repeat(65))] }, 'tools[0].function.name'],
-  ['129 functions', { messages: [user], tools: Array.from({ length: 129 }, (_, at) => offered(`f${at}`)) }, 'tools'],
-  ['tools that are an object', { messages: [user], tools: {} }, 'tools'],
-  ['a tool of another kind', { messages: [user], tools: [{ ...look, type: 'retrieval' }] }, 'tools[0].type'],
-  ['a choice nobody knows', { messages: [user], tools: [look], tool_choice: 'sometimes' }, 'tool_choice'],
+  ['a name with a space', { tools: [offered('a b')] }, '"tools[0].function.name"'],
+  ['a name of 65 letters', { tools: [offered('a'.repeat(65))] }, '"tools[0].function.name"'],
+  ['129 functions', { tools: Array.from({ length: 129 }, (_, at) => offered(`f${at}`)) }, '"tools"'],
+  ['tools that are an object', { tools: {} }, '"tools"'],
+  ['a tool of another kind', { tools: [{ ...look, type: 'retrieval' }] }, '"tools[0].type"'],
+  ['a choice nobody knows', { tools: [look], tool_choice: 'sometimes' }, '"tool_choice"'],
+  ['a choice of one that is not there', { tools: [look], tool_choice: offered('jump') }, '"tool_choice"'],
+  ['a choice of nothing', { tools: [look], tool_choice: { type: 'function' } }, '"tool_choice.function"'],
+  ['parameters that are a list', withSchema([]), `"${PARAMETERS}"`],
+  ['parameters of another type', withSchema({ type: 'string' }), `"${PARAMETERS}.type"`],
+  ['a type nobody knows', withSchema({ properties: { a: { type: 'text' } } }), `"${PARAMETERS}.properties.a.type"`],
+  ['required that is a word', withSchema({ required: 'a' }), `"${PARAMETERS}.required"`],
   [
-    'a choice of one that is not there',
-    { messages: [user], tools: [look], tool_choice: offered('jump') },
-    'tool_choice',
+    'a pattern that is none',
+    withSchema({ properties: { a: { pattern: '(' } } }),
+    `"${PARAMETERS}.properties.a.pattern"`,
   ],
-  ['a choice of nothing', { messages: [user], tools: [look], tool_choice: { type: 'function' } }, 'tool_choice'],
-  ['parameters that are a list', withSchema([]), PARAMETERS],
-  ['parameters of another type', withSchema({ type: 'string' }), `${PARAMETERS}.type`],
-  ['a type nobody knows', withSchema({ properties: { a: { type: 'text' } } }), `${PARAMETERS}.properties.a.type`],
-  ['required that is a word', withSchema({ required: 'a' }), `${PARAMETERS}.required`],
-  ['a pattern that is none', withSchema({ properties: { a: { pattern: '(' } } }), `${PARAMETERS}.properties.a.pattern`],
   [
     'a pattern of 1,001 letters',
     withSchema({ properties: { a: { pattern: 'a'.repeat(1_001) } } }),
-    `${PARAMETERS}.properties.a.pattern`,
+    `"${PARAMETERS}.properties.a.pattern"`,
   ],
   [
     'a reference to elsewhere',
     withSchema({ properties: { a: { $ref: 'https://example.com/s.json' } } }),
-    `${PARAMETERS}.properties.a.$ref`,
+    `"${PARAMETERS}.properties.a.$ref"`,
   ],
-  ['a reference to a file', withSchema({ $ref: 'file:///etc/passwd' }), `${PARAMETERS}.$ref`],
+  ['a reference to a file', withSchema({ $ref: 'file:///etc/passwd' }), `"${PARAMETERS}.$ref"`],
   [
     'a reference to nothing',
     withSchema({ properties: { a: { $ref: '#/$defs/b' } } }),
-    `${PARAMETERS}.properties.a.$ref`,
+    `"${PARAMETERS}.properties.a.$ref"`,
   ],
-  ['a schema 40 deep', withSchema(nested(40)), PARAMETERS],
-  ['a schema of 40 KB', withSchema({ description: 'x'.repeat(40_000) }), PARAMETERS],
-  ['a format nobody knows', { messages: [user], response_format: { type: 'xml' } }, 'response_format'],
-  ['a format without its schema', { messages: [user], response_format: { type: 'json_schema' } }, 'response_format'],
+  ['a schema 40 deep', withSchema(nested(40)), 'is nested deeper', { param: PARAMETERS + '.not'.repeat(33) }],
+  ['a schema of 40 KB', withSchema({ description: 'x'.repeat(40_000) }), `"${PARAMETERS}"`],
   [
     'a format that refers to elsewhere',
-    {
-      messages: [user],
-      response_format: { type: 'json_schema', json_schema: { schema: { $ref: 'https://example.com/s' } } },
-    },
-    'response_format.json_schema.schema.$ref',
+    { response_format: { type: 'json_schema', json_schema: { schema: { $ref: 'https://example.com/s' } } } },
+    '"response_format.json_schema.schema.$ref"',
   ],
+  ['tools that are allowed and not there', allowed('auto', 'look', 'jump'), '"tool_choice"'],
+  ['no tools that are allowed', allowed('auto'), '"tool_choice.allowed_tools.tools"'],
+  ['a way to allow them that nobody knows', allowed('none', 'look'), '"tool_choice.allowed_tools.mode"'],
+  ['calls side by side that are a word', { tools: [look], parallel_tool_calls: 'no' }, '"parallel_tool_calls"'],
+  ['a custom tool without a name', { tools: [{ type: 'custom', custom: {} }] }, '"tools[0].custom.name"', AT_V1],
+  ['a custom tool without anything', { tools: [{ type: 'custom' }] }, '"tools[0].custom"', AT_V1],
+  ['a custom name with blanks', { tools: [custom('a b')] }, '"tools[0].custom.name"', AT_V1],
+  [
+    'a custom name used twice',
+    { tools: [custom('look'), offered('look')] },
+    TWICE,
+    { ...AT_V1, param: 'tools[1].function.name' },
+  ],
+  ['a choice of another custom tool', { tools: [custom('look')], tool_choice: custom('x') }, '"tool_choice"', AT_V1],
+  ['a custom call without its input', begun({ type: 'custom' }), '"messages[0].tool_calls[0].custom"', AT_V1],
+  ['a call without its function', begun({}), '"messages[0].tool_calls[0].function"', AT_V1],
+  ['an older function without a name', { functions: [{}] }, '"functions[0].name"', AT_V1],
+  ['a choice of no older function', { functions, function_call: { name: 'none' } }, '"tool_choice"', AT_V1],
+  ['an older choice nobody knows', { functions, function_call: 'any' }, '"function_call"', AT_V1],
 ]
 
-test.each(REFUSED)('POST /chat/completions refuses: %s', async (_, input, path) => {
-  upstream.reset()
-  for (const stream of [false, true]) {
-    const { status, body } = await ada.send('POST', 'chat/completions', { stream, ...input })
-    expect(status).toBe(400)
-    expect(body.error.code).toBe('validation_error')
-    expect(body.error.param.slice(0, path.length)).toEqual(path)
+const table = {
+  ...{ world, as: ada, request: 'POST chat/completions', body: { messages: [user] } },
+  also({ body }: Reply) {
     expect(body.error.message.length).toBeLessThan(600)
-  }
-  expect(upstream.calls).toHaveLength(0)
-})
+    expect(upstream.calls).toHaveLength(0)
+  },
+}
+refusals('POST /chat/completions refuses', table, REFUSED)
+refusals(
+  'POST /chat/completions refuses before a stream begins',
+  { ...table, body: { messages: [user], stream: true } },
+  REFUSED,
+)
 
 describe('POST /chat/completions takes', () => {
   const TAKEN: [string, object][] = [

@@ -56,15 +56,6 @@ describe('clients from before there were tools (docs/api.md 4)', () => {
     ])
   })
 
-  test.each([
-    ['a function without a name', { functions: [{}] }, 'functions[0].name'],
-    ['a choice of no function', { functions, function_call: { name: 'none' } }, 'tool_choice'],
-    ['another choice', { functions, function_call: 'any' }, 'function_call'],
-  ])('%s is 400', async (_, members, param) => {
-    const { status, body } = await ada.send('POST', '/v1/chat/completions', { ...order(), ...members })
-    expect({ status, param: body.error.param }).toMatchObject({ status: 400, param: expect.stringContaining(param) })
-  })
-
   test.each([{ functions: [] }, { functions: null }, { function_call: 'auto' }])('%j is no offer', async (members) => {
     const messages = [{ role: 'user', content: freshPrompt('[[say:Row B.]]') }]
     const { status, body } = await ada.send('POST', '/v1/chat/completions', { messages, ...members })

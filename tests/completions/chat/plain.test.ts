@@ -7,9 +7,11 @@ import { createUpstreamWorld, freshPrompt } from '../upstream-world'
 
 const { world, upstream } = await createUpstreamWorld()
 const ada = await world.person()
-type Message = { role: string; content: unknown }
+type Message = { role: string; content: unknown; [name: string]: unknown }
 const sent = () => upstream.calls.at(-1)!.body.messages as Message[]
 const user = (content: unknown = freshPrompt()) => ({ role: 'user', content })
+const part = (text: string) => ({ type: 'text', text })
+const CALL = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
 const chat = (input: object) => ada.send('POST', 'chat/completions', input)
 
 describe('POST /chat/completions (docs/api.md 4)', () => {
@@ -42,24 +44,34 @@ describe('POST /chat/completions (docs/api.md 4)', () => {
     expect(sent()[0]).toMatchObject({ role: 'system', content: expect.stringContaining('You are Svc') })
   })
 
-  test('ignores tool and function messages and what follows the question', async () => {
-    await chat({
-      messages: [
+  test.each<[string, Message[], ...string[]]>([
+    [
+      'without tool and function messages and what follows the question',
+      [
         user('one'),
-        {
-          role: 'assistant',
-          content: null,
-          tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
-        },
+        { role: 'assistant', content: null, tool_calls: [CALL] },
         { role: 'tool', content: 'result', tool_call_id: 'c' },
         { role: 'function', content: 'result', name: 'f' },
         user('two'),
       ],
-    })
-    expect(sent().slice(1)).toEqual([
-      { role: 'user', content: 'one' },
-      { role: 'user', content: 'two' },
-    ])
+      'user: one',
+      'user: two',
+    ],
+    [
+      'with an answer that was a refusal as what it said',
+      [user('one'), { role: 'assistant', content: null, refusal: 'I cannot.' }, user('two')],
+      'user: one',
+      'assistant: I cannot.',
+      'user: two',
+    ],
+    ['with the text parts of a message as one', [user([part('one'), part('two')])], 'user: one\ntwo'],
+  ])('sends a conversation %s', async (_, messages, ...turns) => {
+    expect((await chat({ messages })).status).toBe(200)
+    expect(
+      sent()
+        .slice(1)
+        .map(({ role, content }) => `${role}: ${content}`),
+    ).toEqual(turns)
   })
 
   test('reads results of tools as text at the base of clients, where there are no tools (docs/api.md 33.1)', async () => {
@@ -68,8 +80,8 @@ describe('POST /chat/completions (docs/api.md 4)', () => {
       user('one'),
       { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] },
       { role: 'tool', content: 'first', tool_call_id: 'a' },
-      { role: 'tool', content: [{ type: 'text', text: 'second' }], tool_call_id: 'b' },
-      user([{ type: 'text', text: 'two' }]),
+      { role: 'tool', content: [part('second')], tool_call_id: 'b' },
+      user([part('two')]),
       { role: 'assistant', content: null, tool_calls: [call('c')] },
       { role: 'tool', content: 'third', tool_call_id: 'c' },
       { role: 'function', content: 'fourth', name: 'old' },
@@ -84,32 +96,10 @@ describe('POST /chat/completions (docs/api.md 4)', () => {
     expect(body.svc_metadata.warnings).toEqual(['Results of tools were read as text, because there are no "tools".'])
   })
 
-  test('takes an answer that was a refusal back as what it said', async () => {
-    const refused = { role: 'assistant', content: null, refusal: 'I cannot.' }
-    expect((await chat({ messages: [user('one'), refused, user('two')] })).status).toBe(200)
-    expect(sent().slice(1)).toEqual([
-      { role: 'user', content: 'one' },
-      { role: 'assistant', content: 'I cannot.' },
-      { role: 'user', content: 'two' },
-    ])
-  })
-
-  test('joins the text parts of a message', async () => {
-    await chat({
-      messages: [
-        user([
-          { type: 'text', text: 'one' },
-          { type: 'text', text: 'two' },
-        ]),
-      ],
-    })
-    expect(sent().at(-1)).toEqual({ role: 'user', content: 'one\ntwo' })
-  })
-
   test('a picture without a word is a question', async () => {
     const url = `data:image/png;base64,${PIXEL}`
     const picture = { type: 'image_url', image_url: { url } }
-    for (const content of [[picture], [picture, { type: 'text', text: ' ' }]]) {
+    for (const content of [[picture], [picture, part(' ')]]) {
       const { status, body } = await chat({
         messages: [user('before'), { role: 'assistant', content: 'yes' }, user(content)],
       })
@@ -122,12 +112,7 @@ describe('POST /chat/completions (docs/api.md 4)', () => {
   test('takes pictures from parts and becomes vision', async () => {
     const url = `data:image/png;base64,${PIXEL}`
     const { body } = await chat({
-      messages: [
-        user([
-          { type: 'text', text: 'What is it?' },
-          { type: 'image_url', image_url: { url, detail: 'low' } },
-        ]),
-      ],
+      messages: [user([part('What is it?'), { type: 'image_url', image_url: { url, detail: 'low' } }])],
     })
     expect(body.svc_metadata).toMatchObject({ mode: 'auto', resolved_mode: 'vision' })
     expect(sent().at(-1)?.content).toEqual([

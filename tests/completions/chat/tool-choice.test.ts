@@ -91,15 +91,3 @@ describe('an engine', () => {
     expect(tool_choice).toBe('required')
   })
 })
-
-test.each([
-  ['tools that are allowed and not there', allowed('auto', 'look', 'jump'), 'tool_choice'],
-  ['no tools that are allowed', allowed('auto'), 'tool_choice'],
-  ['a way to allow them that nobody knows', allowed('none', 'look'), 'tool_choice'],
-  ['calls side by side that are a word', { parallel_tool_calls: 'no' }, 'parallel_tool_calls'],
-])('POST /chat/completions refuses: %s', async (_, more, path) => {
-  const { status, body } = await ada.send('POST', 'chat/completions', order(more))
-  expect(status).toBe(400)
-  expect(body.error.code).toBe('validation_error')
-  expect(body.error.param.slice(0, path.length)).toEqual(path)
-})
