@@ -1,7 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { candidatesOf } from '../../src/engines/addresses'
 import { operatorSender } from '../operators/support'
 import { eventually } from '../support/eventually'
+import { serveLocally } from '../support/listening'
 import { createWorld } from '../support/world'
 
 setDefaultTimeout(60_000)
@@ -10,25 +11,20 @@ setDefaultTimeout(60_000)
  * Under `/strict` an API with `/v1` and nothing else, under `/silent` one that lists no models, under `/beside` one
  * that lists them elsewhere than it chats, under `/hang` no answer.
  */
-const server = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  async fetch(request) {
-    const { pathname } = new URL(request.url)
-    if (pathname.startsWith('/hang/')) return new Promise<Response>(() => undefined)
-    if (pathname === '/strict/v1/models') return Response.json({ data: [{ id: 'mock-1' }] })
-    if (/^\/(strict|silent)\/v1\/chat\/completions$/.test(pathname) && request.method === 'POST') {
-      const message = { role: 'assistant', content: '{"ok": true}' }
-      return Response.json({ choices: [{ index: 0, finish_reason: 'stop', message }] })
-    }
-    if (pathname === '/beside/v1/models') return Response.json({ data: [{ id: 'mock-1' }] })
-    if (pathname === '/beside/chat/completions') return new Response('POST only', { status: 405 })
-    if (pathname.startsWith('/pages/'))
-      return new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } })
-    return new Response('no such route', { status: 404 })
-  },
+const server = serveLocally(async (request) => {
+  const { pathname } = new URL(request.url)
+  if (pathname.startsWith('/hang/')) return new Promise<Response>(() => undefined)
+  if (pathname === '/strict/v1/models') return Response.json({ data: [{ id: 'mock-1' }] })
+  if (/^\/(strict|silent)\/v1\/chat\/completions$/.test(pathname) && request.method === 'POST') {
+    const message = { role: 'assistant', content: '{"ok": true}' }
+    return Response.json({ choices: [{ index: 0, finish_reason: 'stop', message }] })
+  }
+  if (pathname === '/beside/v1/models') return Response.json({ data: [{ id: 'mock-1' }] })
+  if (pathname === '/beside/chat/completions') return new Response('POST only', { status: 405 })
+  if (pathname.startsWith('/pages/'))
+    return new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } })
+  return new Response('no such route', { status: 404 })
 })
-afterAll(() => server.stop(true))
 const here = (path: string): string => `http://127.0.0.1:${server.port}${path}`
 
 const worldWith = (baseUrl: string) => {

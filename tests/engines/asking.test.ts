@@ -2,18 +2,14 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { createAiSdkDriver } from '../../src/engines/drivers/ai-sdk-client'
 import { readListing } from '../../src/engines/drivers/upstream'
 import { fakeClock } from '../support/clock'
+import { serveLocally } from '../support/listening'
 import { startUpstream } from '../support/upstream'
 import { long, openEngines } from './setup'
 
 const upstream = await startUpstream()
 afterAll(() => upstream.stop())
 
-const refusing = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  fetch: () => Response.json({ code: 'bad_key' }, { status: 401 }),
-})
-afterAll(() => refusing.stop(true))
+const refusing = serveLocally(() => Response.json({ code: 'bad_key' }, { status: 401 }))
 
 const SILENT_AT = 'http://127.0.0.1:9/v1'
 

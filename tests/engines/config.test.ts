@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineSettings } from '../../src/engines'
 import { type EngineSettings, readEngineConfig } from '../../src/engines/config'
 import { resolveSettings } from '../../src/kernel/config'
+import { temporaryFolder } from '../support/temporary-folder'
 import { startUpstream } from '../support/upstream'
 import { ask, NO_ENGINES, openEngines } from './setup'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-engines-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder('svc-engines-')
 
 const read = (env: Record<string, string>, file: Record<string, unknown> = {}) =>
   readEngineConfig(resolveSettings(engineSettings, env, file).values)

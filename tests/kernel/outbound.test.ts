@@ -1,7 +1,8 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createServer } from 'node:net'
 import { createOutbound, type OutboundFailure, type Resolve, trustedFetch } from '../../src/kernel/outbound'
 import { isEgressGuarded } from '../../src/kernel/outbound-canary'
+import { serveLocally } from '../support/listening'
 
 const names = new Map([
   ['private.test.example', ['10.0.0.1']],
@@ -14,20 +15,15 @@ const resolve: Resolve = async (host) =>
   (names.get(host) ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 
 let canary = 0
-const server = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  async fetch(request) {
-    canary++
-    const path = new URL(request.url).pathname
-    if (path === '/hop') return new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } })
-    if (path === '/big') return new Response('x'.repeat(5_000))
-    if (path === '/hang') await Bun.sleep(5_000)
-    if (path === '/gzip') return new Response(Bun.gzipSync('x'.repeat(50)), { headers: { 'content-encoding': 'gzip' } })
-    return Response.json({ method: request.method, host: request.headers.get('host'), body: await request.text() })
-  },
+const server = serveLocally(async (request) => {
+  canary++
+  const path = new URL(request.url).pathname
+  if (path === '/hop') return new Response(null, { status: 302, headers: { location: 'http://127.0.0.1:1/' } })
+  if (path === '/big') return new Response('x'.repeat(5_000))
+  if (path === '/hang') await Bun.sleep(5_000)
+  if (path === '/gzip') return new Response(Bun.gzipSync('x'.repeat(50)), { headers: { 'content-encoding': 'gzip' } })
+  return Response.json({ method: request.method, host: request.headers.get('host'), body: await request.text() })
 })
-afterAll(() => server.stop(true))
 
 const here = `http://127.0.0.1:${server.port}`
 const lab = createOutbound({ allow: ['127.0.0.1/32'], resolve })

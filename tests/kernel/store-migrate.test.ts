@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { SQL } from 'bun'
 import { getTableName } from 'drizzle-orm'
@@ -135,9 +134,7 @@ async function emptyLocation(): Promise<DatabaseLocation> {
     afterAll(drop)
     return { dialect: 'postgres', url }
   }
-  const folder = mkdtempSync(join(tmpdir(), 'svc-shape-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
-  return { dialect: 'sqlite', path: join(folder, 'svc.db') }
+  return { dialect: 'sqlite', path: join(temporaryFolder('svc-shape-'), 'svc.db') }
 }
 
 test('a migrated database lacks nothing, and a wiped one everything', async () => {

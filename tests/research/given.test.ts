@@ -1,23 +1,19 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { serveLocally } from '../support/listening'
 import { createWorld, type Person } from '../support/world'
 
 // Real work in processes, perhaps beside much else.
 setDefaultTimeout(90_000)
 
 /** A site of files as people have them; `ct` is what they are said to be. */
-const site = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  fetch(request) {
-    const { pathname, searchParams } = new URL(request.url)
-    const file = Bun.file(join(import.meta.dir, 'given', pathname.slice(1)))
-    // A page of a server that names no charset.
-    const type = searchParams.get('ct') ?? (file.type.split(';')[0] || 'text/plain')
-    return new Response(file.stream(), { headers: { 'content-type': type } })
-  },
+const site = serveLocally((request) => {
+  const { pathname, searchParams } = new URL(request.url)
+  const file = Bun.file(join(import.meta.dir, 'given', pathname.slice(1)))
+  // A page of a server that names no charset.
+  const type = searchParams.get('ct') ?? (file.type.split(';')[0] || 'text/plain')
+  return new Response(file.stream(), { headers: { 'content-type': type } })
 })
-afterAll(() => site.stop(true))
 const world = await createWorld({ config: { egressAllow: '127.0.0.1/32' } })
 const at = (name: string) => `http://127.0.0.1:${site.port}/${name}`
 

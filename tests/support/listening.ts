@@ -10,6 +10,13 @@ export function listen({ app }: Pick<World, 'app'>): { origin: string; baseUrl: 
   return { origin, baseUrl: `${origin}/api/v1` }
 }
 
+/** A server on loopback that answers so; it ends after the tests. */
+export function serveLocally(fetch: (request: Request) => Response | Promise<Response>) {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
+  afterAll(() => server.stop(true))
+  return server
+}
+
 /** Whether the address accepts a new connection. */
 export const isListening = (url: string): Promise<boolean> =>
   new Promise((resolve) => {

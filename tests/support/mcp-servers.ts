@@ -8,7 +8,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { eventually } from './eventually'
 import { freePort } from './free-port'
-import { isListening } from './listening'
+import { isListening, serveLocally } from './listening'
 
 const PACKAGES = join(import.meta.dir, '../../node_modules/@modelcontextprotocol')
 const entryOf = (name: string) => join(PACKAGES, name, 'dist/index.js')
@@ -68,18 +68,13 @@ export function folderFor(root: string, name: string): string {
 }
 
 function serve(handle: (server: Server) => void, heard?: { headers: Headers }): string {
-  const http = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      if (heard) heard.headers = request.headers
-      const server = new Server({ name: 'own', version: '1' }, { capabilities: { tools: {} } })
-      handle(server)
-      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-      await server.connect(transport)
-      return transport.handleRequest(request)
-    },
+  const http = serveLocally(async (request) => {
+    if (heard) heard.headers = request.headers
+    const server = new Server({ name: 'own', version: '1' }, { capabilities: { tools: {} } })
+    handle(server)
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+    await server.connect(transport)
+    return transport.handleRequest(request)
   })
-  afterAll(() => http.stop(true))
   return `http://127.0.0.1:${http.port}/mcp`
 }

@@ -1,7 +1,8 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createWeb } from '../../src/research'
 import { createSystemTools } from '../../src/tools'
+import { serveLocally } from '../support/listening'
 import { contextOf, openTools, requestOf, wanted } from './world'
 
 /**
@@ -44,17 +45,12 @@ const RECORDED: Record<string, object> = {
 type Seen = { method: string; path: string; query: Record<string, string>; headers: Headers; body: string }
 let seen: Seen[] = []
 let reply: () => Response = () => Response.json({})
-const server = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  async fetch(request) {
-    const { pathname, searchParams } = new URL(request.url)
-    const { method, headers } = request
-    seen.push({ method, path: pathname, query: Object.fromEntries(searchParams), headers, body: await request.text() })
-    return reply()
-  },
+const server = serveLocally(async (request) => {
+  const { pathname, searchParams } = new URL(request.url)
+  const { method, headers } = request
+  seen.push({ method, path: pathname, query: Object.fromEntries(searchParams), headers, body: await request.text() })
+  return reply()
 })
-afterAll(() => server.stop(true))
 beforeEach(() => {
   seen = []
 })

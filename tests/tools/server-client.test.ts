@@ -1,7 +1,8 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
 import { listTools, newListBudget, runTool } from '../../src/tools/server-client'
 import { createServers } from '../../src/tools/servers'
+import { serveLocally } from '../support/listening'
 
 type Message = { id?: number; method: string }
 type Odd = { list?: object; call?: object; reply?: (message: Message, usual: object) => Response | undefined }
@@ -17,19 +18,14 @@ const RESULTS: Record<string, object> = {
 
 /** An MCP server whose answers are as given. */
 function serverWith({ list, call, reply }: Odd) {
-  const http = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const message = (await request.json()) as Message
-      const own = { 'tools/list': list, 'tools/call': call }[message.method]
-      const usual = { jsonrpc: '2.0', id: message.id, result: own ?? RESULTS[message.method] }
-      const odd = reply?.(message, usual)
-      if (odd) return odd
-      return message.id === undefined ? new Response(null, { status: 202 }) : Response.json(usual)
-    },
+  const http = serveLocally(async (request) => {
+    const message = (await request.json()) as Message
+    const own = { 'tools/list': list, 'tools/call': call }[message.method]
+    const usual = { jsonrpc: '2.0', id: message.id, result: own ?? RESULTS[message.method] }
+    const odd = reply?.(message, usual)
+    if (odd) return odd
+    return message.id === undefined ? new Response(null, { status: 202 }) : Response.json(usual)
   })
-  afterAll(() => http.stop(true))
   return { type: 'mcp' as const, server_label: 'own', server_url: `http://127.0.0.1:${http.port}/mcp` } as never
 }
 

@@ -1,6 +1,7 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createWebFetch } from '../../src/tools/system/web'
+import { serveLocally } from '../support/listening'
 import { spentBy } from '../support/spent'
 import { pdfBomb, pdfCircle, pdfOf } from './pdf'
 import { contextOf, openTools, requestOf, wanted, webOf } from './world'
@@ -21,12 +22,9 @@ const answers: Record<string, () => Response> = {
   '/other': as('application/octet-stream', () => '\u0000\u0001\u0002\u0003'),
   '/large': pdf(() => 'x'.repeat(8 * 1024 * 1024 + 1)),
 }
-const server = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  fetch: (request) => answers[new URL(request.url).pathname]?.() ?? new Response(null, { status: 404 }),
-})
-afterAll(() => server.stop(true))
+const server = serveLocally(
+  (request) => answers[new URL(request.url).pathname]?.() ?? new Response(null, { status: 404 }),
+)
 
 const tools = openTools({ system: [createWebFetch({ web: webOf(createOutbound({ allow: ['127.0.0.1/32'] })) })] })
 const read = (path: string) =>

@@ -1,7 +1,8 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { strToU8, zipSync } from 'fflate'
 import { createOutbound } from '../../src/kernel/outbound'
 import { createWebFetch } from '../../src/tools/system/web'
+import { serveLocally } from '../support/listening'
 import { contextOf, openTools, requestOf, wanted, webOf } from './world'
 
 const ARTICLE = `<html><head><title>Tides</title><script>document.title = 'ran'</script></head><body><nav><a href="/">Home</a></nav>
@@ -80,16 +81,11 @@ const BOOK_TEXT = 'City\t\tTwo lines\n東京\t2023-03-15\t2023-03-15 18:00:00\t4
 const page = (html: string) => new Response(html, { headers: { 'content-type': 'text/html' } })
 const to = (location: string) => new Response(null, { status: 302, headers: { location } })
 
-const server = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  fetch(request) {
-    const { pathname } = new URL(request.url)
-    seen.push(pathname)
-    return answers[pathname]?.() ?? new Response(null, { status: 500 })
-  },
+const server = serveLocally((request) => {
+  const { pathname } = new URL(request.url)
+  seen.push(pathname)
+  return answers[pathname]?.() ?? new Response(null, { status: 500 })
 })
-afterAll(() => server.stop(true))
 const here = `http://127.0.0.1:${server.port}`
 
 const fetching = (outbound = createOutbound({ allow: ['127.0.0.1/32'] })) => {

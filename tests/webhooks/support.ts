@@ -1,4 +1,4 @@
-import { afterAll } from 'bun:test'
+import { serveLocally } from '../support/listening'
 import type { Person, World } from '../support/world'
 
 type Received = { headers: Record<string, string>; body: string; path: string; at: number }
@@ -7,22 +7,17 @@ type Answer = (got: Received, nth: number) => Response | Promise<Response>
 /** A receiver on this machine. It answers 204 unless told otherwise. */
 export function createReceiver(answer: Answer = () => new Response(null, { status: 204 })) {
   const got: Received[] = []
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const body = await request.text()
-      const one = {
-        headers: Object.fromEntries(request.headers),
-        body,
-        path: new URL(request.url).pathname,
-        at: performance.now(),
-      }
-      got.push(one)
-      return answer(one, got.length)
-    },
+  const server = serveLocally(async (request) => {
+    const body = await request.text()
+    const one = {
+      headers: Object.fromEntries(request.headers),
+      body,
+      path: new URL(request.url).pathname,
+      at: performance.now(),
+    }
+    got.push(one)
+    return answer(one, got.length)
   })
-  afterAll(() => server.stop(true))
   return { got, url: `http://127.0.0.1:${server.port}/hook`, stop: () => server.stop(true) }
 }
 

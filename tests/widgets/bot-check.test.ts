@@ -1,20 +1,16 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { buildAssets, createAssets } from '../../src/pages'
 import { frameHeaders } from '../../src/pages/frame-page'
+import { serveLocally } from '../support/listening'
 import { createWidgetWorld } from './world'
 
 const requests: Record<string, string>[] = []
-const verifier = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  async fetch(request) {
-    const form = Object.fromEntries(new URLSearchParams(await request.text()))
-    requests.push(form)
-    if (form.response === 'broken') return new Response('<html>', { status: 502 })
-    return Response.json({ success: form.response === 'good' })
-  },
+const verifier = serveLocally(async (request) => {
+  const form = Object.fromEntries(new URLSearchParams(await request.text()))
+  requests.push(form)
+  if (form.response === 'broken') return new Response('<html>', { status: 502 })
+  return Response.json({ success: form.response === 'good' })
 })
-afterAll(() => verifier.stop(true))
 const world = await createWidgetWorld({
   config: {
     turnstileSecret: 'the secret',

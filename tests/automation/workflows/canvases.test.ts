@@ -1,6 +1,7 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { CanvasGraph } from '../../../src/automation/canvases-schema'
 import { eventually } from '../../support/eventually'
+import { serveLocally } from '../../support/listening'
 import type { Person } from '../../support/world'
 import { graph, INPUT, node, OUTPUT, PROMPT, simple } from '../canvases/drawing'
 import { createWorkflowWorld } from './world'
@@ -96,16 +97,11 @@ describe('a canvas as a workflow (docs/api.md 9, 10)', () => {
 
 describe('the runs of a canvas on its nodes', () => {
   const calls: unknown[] = []
-  const receiver = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      if (request.url.endsWith('/broken')) return new Response(null, { status: 500 })
-      calls.push(await request.json())
-      return Response.json({ found: 'it' })
-    },
+  const receiver = serveLocally(async (request) => {
+    if (request.url.endsWith('/broken')) return new Response(null, { status: 500 })
+    calls.push(await request.json())
+    return Response.json({ found: 'it' })
   })
-  afterAll(() => void receiver.stop(true))
   const endpoint = { url: `http://127.0.0.1:${receiver.port}/look` }
 
   test('the way that was taken is completed and the other one skipped; a tool of the canvas is called', async () => {

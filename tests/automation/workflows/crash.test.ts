@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually'
+import { serveLocally } from '../../support/listening'
 import { isLong } from '../../support/long'
 import { startServerProcess } from '../../support/server-process'
 import { temporaryFolder } from '../../support/temporary-folder'
@@ -12,15 +13,10 @@ const folder = temporaryFolder('svc-workflow-crash-')
 const upstream = await startUpstream()
 afterAll(() => upstream.stop())
 const heard: string[] = []
-const receiver = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  fetch(request) {
-    heard.push(request.headers.get('idempotency-key')!)
-    return new Response('fine')
-  },
+const receiver = serveLocally((request) => {
+  heard.push(request.headers.get('idempotency-key')!)
+  return new Response('fine')
 })
-afterAll(() => receiver.stop(true))
 
 const start = (failpoint = '') =>
   startServerProcess({

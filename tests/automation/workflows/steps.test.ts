@@ -1,26 +1,22 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { expectData } from '../../support/event-data'
 import { freePort } from '../../support/free-port'
+import { serveLocally } from '../../support/listening'
 import { createWorkflowWorld } from './world'
 
 const { world, made, ran } = await createWorkflowWorld()
 
 /** What a receiver on loopback was sent. */
 const heard: { method: string; url: URL; headers: Headers; text: string }[] = []
-const receiver = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  async fetch(request) {
-    const url = new URL(request.url)
-    heard.push({ method: request.method, url, headers: request.headers, text: await request.text() })
-    const { pathname } = url
-    if (pathname === '/large') return new Response('{"id":9007199254740993}', JSON_TYPE)
-    if (pathname === '/raw') return new Response(new Uint8Array([97, 0, 255, 98]))
-    if (pathname === '/json') return Response.json({ total: 12 })
-    return pathname === '/bad' ? new Response('no', { status: 500 }) : new Response('fine')
-  },
+const receiver = serveLocally(async (request) => {
+  const url = new URL(request.url)
+  heard.push({ method: request.method, url, headers: request.headers, text: await request.text() })
+  const { pathname } = url
+  if (pathname === '/large') return new Response('{"id":9007199254740993}', JSON_TYPE)
+  if (pathname === '/raw') return new Response(new Uint8Array([97, 0, 255, 98]))
+  if (pathname === '/json') return Response.json({ total: 12 })
+  return pathname === '/bad' ? new Response('no', { status: 500 }) : new Response('fine')
 })
-afterAll(() => receiver.stop(true))
 const JSON_TYPE = { headers: { 'content-type': 'application/json' } }
 const at = (path: string) => `http://127.0.0.1:${receiver.port}${path}`
 const outputs = (run: { stepResults: { output: unknown }[] }) => run.stepResults.map(({ output }) => output)

@@ -1,7 +1,8 @@
-import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { beforeEach, expect, test } from 'bun:test'
 import { createAiSdkDriver } from '../../../src/engines/drivers/ai-sdk-client'
 import { systemClock } from '../../../src/kernel/clock'
 import { PIXEL } from '../../files/support'
+import { serveLocally } from '../../support/listening'
 
 type Request = { path: string; key: string | null; body: Record<string, unknown> }
 
@@ -10,17 +11,12 @@ const textOf = (parts: object[]) =>
 
 const requests: Request[] = []
 let answer: () => Response
-const server = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  async fetch(request) {
-    const { pathname: path } = new URL(request.url)
-    const body = (await request.json()) as Request['body']
-    requests.push({ path, key: request.headers.get('x-goog-api-key'), body })
-    return answer()
-  },
+const server = serveLocally(async (request) => {
+  const { pathname: path } = new URL(request.url)
+  const body = (await request.json()) as Request['body']
+  requests.push({ path, key: request.headers.get('x-goog-api-key'), body })
+  return answer()
 })
-afterAll(() => server.stop(true))
 beforeEach(() => {
   requests.length = 0
   answer = () => textOf([{ inlineData: { mimeType: 'image/png', data: PIXEL.toString('base64') } }])

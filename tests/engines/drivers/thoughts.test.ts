@@ -1,9 +1,10 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createCompatDriver } from '../../../src/engines/drivers/compat-client'
 import { splitText } from '../../../src/engines/drivers/upstream'
 import type { EnginePart } from '../../../src/engines/engine'
 import { collect, plain, request, streamed, textOf } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'
+import { serveLocally } from '../../support/listening'
 
 describe('thoughts of an answer whose opening tag is in the template', () => {
   test.each([
@@ -30,22 +31,17 @@ describe('thoughts of an answer whose opening tag is in the template', () => {
 describe('an upstream whose answers begin within thoughts (docs/api.md 28.4)', () => {
   let pieces: string[] = []
   let reason = 'stop'
-  const upstream = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    async fetch(request) {
-      const { stream } = (await request.json()) as { stream?: boolean }
-      if (!stream) {
-        const message = { role: 'assistant', content: pieces.join('') }
-        return Response.json({ choices: [{ index: 0, message, finish_reason: reason }] })
-      }
-      const chunk = (delta: object, finish_reason: string | null = null) =>
-        `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
-      const frames = [...pieces.map((content) => chunk({ content })), chunk({}, reason), 'data: [DONE]\n\n']
-      return new Response(frames.join(''), { headers: { 'content-type': 'text/event-stream' } })
-    },
+  const upstream = serveLocally(async (request) => {
+    const { stream } = (await request.json()) as { stream?: boolean }
+    if (!stream) {
+      const message = { role: 'assistant', content: pieces.join('') }
+      return Response.json({ choices: [{ index: 0, message, finish_reason: reason }] })
+    }
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+    const frames = [...pieces.map((content) => chunk({ content })), chunk({}, reason), 'data: [DONE]\n\n']
+    return new Response(frames.join(''), { headers: { 'content-type': 'text/event-stream' } })
   })
-  afterAll(() => upstream.stop(true))
   const options = { baseUrl: upstream.url.origin, apiKey: null, outputLimitField: 'max_tokens', clock: fakeClock() }
   const driver = createCompatDriver({ ...options, thinksFirst: true })
 
