@@ -126,26 +126,9 @@ export const commandsOf =
     const declared = { ...marksIn(marks), ...typed } as typeof typed
     const { run, reason, find, action, question, named, request, answer, ...printed } = declared
     const { shown, empty, paged, note, secret, secretColumns, fate, ok, ...rest } = printed
+    const does = declared as Doing
     const { impact = action ? 'write' : 'read', apis = shared.apis, flags = {} } = rest
     const args = { ...Object.fromEntries(own.map((name) => [name, known![name]!])), ...rest.args }
-    const does = {
-      run,
-      reason,
-      find,
-      action,
-      question,
-      named,
-      request,
-      answer,
-      shown,
-      empty,
-      paged,
-      note,
-      secret,
-      secretColumns,
-      fate,
-      ok,
-    } as Doing
     const exits = [
       ...(rest.exits ?? shared.exits ?? (impact === 'read' ? [EXIT.missing] : [EXIT.missing, EXIT.conflict])),
       ...(apis.some((api) => api !== 'host') ? [EXIT.refused, EXIT.unreachable] : []),

@@ -70,11 +70,9 @@ const CHECKS = new Map<string, ReturnType<typeof checker>>(
   Object.entries(CONFIGS).map(([kind, schema]) => [kind, checker(schema)]),
 )
 
-const isKind = (type: string): type is Kind => CHECKS.has(type)
-
 /** The node's kind. Null when it is unknown, or when `type` and `data.type` differ. */
 function kindOf({ type, data }: CanvasNode): Kind | null {
-  return isKind(type) && (data?.type === undefined || data.type === type) ? type : null
+  return CHECKS.has(type) && (data?.type === undefined || data.type === type) ? (type as Kind) : null
 }
 
 const drawn = (node: CanvasNode): NodeOutline => ({
@@ -97,12 +95,6 @@ type Arrow = { source: string; target: string; handle: 'true' | 'false' | null }
 
 /** The edges of a graph by source and by target. */
 export type Links = { out(id: string): readonly Arrow[]; into(id: string): readonly Arrow[] }
-
-function linksOf(arrows: readonly Arrow[]): Links {
-  const bySource = Map.groupBy(arrows, ({ source }) => source)
-  const byTarget = Map.groupBy(arrows, ({ target }) => target)
-  return { out: (id) => bySource.get(id) ?? [], into: (id) => byTarget.get(id) ?? [] }
-}
 
 /** All nodes reachable from `start`, itself included. */
 export function reachedFrom(start: string, { out }: Links): Set<string> {
@@ -196,7 +188,10 @@ export function parseGraph({ nodes, edges }: CanvasGraph): { drawing: ParsedGrap
     } else read.push(found)
   }
   const arrows = edges.flatMap((edge) => readEdge(edge, known, problems))
-  return { drawing: { nodes: [...known.values()], arrows, links: linksOf(arrows), read }, problems }
+  const bySource = Map.groupBy(arrows, ({ source }) => source)
+  const byTarget = Map.groupBy(arrows, ({ target }) => target)
+  const links: Links = { out: (id) => bySource.get(id) ?? [], into: (id) => byTarget.get(id) ?? [] }
+  return { drawing: { nodes: [...known.values()], arrows, links, read }, problems }
 }
 
 function readEdge(edge: CanvasEdge, known: ReadonlyMap<string, NodeOutline>, problems: CanvasProblem[]): Arrow[] {

@@ -31,8 +31,11 @@ export function toStep(node: StepNode, name: string, plan: Plan): CanvasStep {
       return { type: 'ai_transform', name, config: modelConfig(node, plan) }
     case 'vision':
       return { type: 'ai_transform', name, config: visionConfig(node, plan) }
-    case 'tool':
-      return { type: 'tool', name, config: toolConfig(node, plan) }
+    case 'tool': {
+      const { name: called, arguments: _, ...tool } = node.config
+      const config = { name: called, arguments: argumentsOf(node, plan), tool: storedTool(tool) }
+      return { type: 'tool', name, config }
+    }
     case 'condition':
       return { type: 'condition', name, config: { expression: node.config.expression } }
     case 'output':
@@ -128,11 +131,6 @@ function visionConfig({ config }: NodeOf<'vision'>, { placeOf }: Plan): CanvasSt
 }
 
 /** The step contains its tool definition, so it works in a workflow before any skill has the tool. */
-function toolConfig(node: NodeOf<'tool'>, plan: Plan): CanvasStep['config'] {
-  const { name, arguments: _, ...tool } = node.config
-  return { name, arguments: argumentsOf(node, plan), tool: storedTool(tool) }
-}
-
 const PLAIN_NAME = /^[A-Za-z_]\w*$/
 
 /**

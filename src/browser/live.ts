@@ -138,13 +138,13 @@ export async function openLive({ browser, proxy, isElsewhere, onChange, onLost, 
     const before = front
     front = [...tabs.keys()].at(-1) ?? null
     if (front) void front.bringToFront().catch(() => undefined)
-    else if (before && !context.closed) opening = openEmpty().catch(() => undefined)
+    else if (before && !context.closed)
+      opening = context
+        .newPage()
+        .then((page) => adopt(page.target()))
+        .catch(() => undefined)
     // A listener reads the front page, which calls this function again.
     if (front !== before) onChange()
-  }
-
-  async function openEmpty(): Promise<void> {
-    await adopt((await context.newPage()).target())
   }
 
   /** Reopens a crashed page in another tab. If it crashes again, opens an empty tab. */

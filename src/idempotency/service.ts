@@ -3,12 +3,39 @@ import { recurring } from '../jobs'
 import { type Call, type Once, ownerOf, SCOPES, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { seal, sha256Hex, open as unseal } from '../kernel/crypto'
+import { defineError, invalidInput, quoted } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
 import { inBatches, type Loop, startLoop } from '../kernel/loop'
 import { command, counted, query, type Reader, type Store, type Tx } from '../kernel/store'
-import { badKey, stillRunning, takenOver, usedOtherwise } from './errors'
 import { contextOf, type IdempotencyRow, idempotencyKeys } from './table'
+
+const HEADER = 'Idempotency-Key'
+
+const badKey = (key: string) =>
+  invalidInput(
+    HEADER,
+    `${HEADER} is "${quoted(key)}"; send 1 to 256 characters of A-Z, a-z, 0-9, "-", "_", "." and ":".`,
+  )
+
+const stillRunning = defineError(
+  'idempotency_conflict',
+  (key: string, forMs: number) =>
+    `A request with ${HEADER} "${quoted(key)}" has been running for ${Math.max(0, Math.round(forMs / 1000))} s. Wait for it; the same request then gets its answer with X-Idempotent-Replay: true.`,
+)
+
+const usedOtherwise = defineError(
+  'idempotency_conflict',
+  (key: string) =>
+    `${HEADER} "${quoted(key)}" was used within 24 h for a request with another method, path or body, or with other rights. Send this request with a new key.`,
+)
+
+/** This process missed its lease and another process took over the key, so its transaction is rolled back. */
+const takenOver = defineError(
+  'idempotency_conflict',
+  (key: string) =>
+    `A request with ${HEADER} "${quoted(key)}" was started again in another process while this one was stalled. This one changed nothing; send the same request again to get the answer.`,
+)
 
 type IdempotencyLoopDeps = { idempotency: Idempotency; clock: Clock; onError(name: string, error: unknown): void }
 

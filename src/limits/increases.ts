@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm'
 import type { KeyService, OrgService, TieredKey } from '../accounts'
 import type { AuditLog } from '../audit'
-import type { EventBus } from '../events'
+import { defineEvent, type EventBus } from '../events'
 import { storeAnswer } from '../idempotency'
 import type { Call, Caller, OperatorCaller, OwnerScope, TenantCaller, Tier } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
@@ -18,9 +18,7 @@ import {
   reviewersOnly,
   tierNotHigher,
 } from './errors'
-import { rateLimitUpgraded, type Upgrade } from './events'
-import type { Tiers } from './limiter'
-import { type IncreaseSubject, isAbove, subjectOfIncrease } from './limiter'
+import { type IncreaseSubject, isAbove, subjectOfIncrease, type Tiers } from './limiter'
 import {
   type Decision,
   type Increase,
@@ -30,6 +28,19 @@ import {
   type NewIncrease,
 } from './schema'
 import { type IncreaseRow, limitIncreases } from './table'
+
+/** Data of the event that a key moved to a higher tier (docs/api.md 14.2). */
+type Upgrade = {
+  key_id: KeyId
+  previous_tier: Tier
+  tier: Tier
+  rpm: number
+  tpm: number
+  /** Null when an operator changed the tier without a request. */
+  increase_request_id: IncreaseId | null
+}
+
+const rateLimitUpgraded = defineEvent<Upgrade>('rate_limit.upgraded')
 
 const newestFirst = pagesBy(limitIncreases, 'created_at')
 

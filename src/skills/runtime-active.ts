@@ -153,11 +153,8 @@ export function createActivating({ store, orgs, tools }: Deps) {
 
   /** Cached per owner: a user's own keys and an org's key see different skills. */
   function shelfOf(call: Call): Shelf | Promise<Shelf> {
-    return shelves.known(ownerOf(call.caller)) ?? sharedShelf(call)
-  }
-
-  async function sharedShelf(call: Call): Promise<Shelf> {
-    return (await shelves.get(ownerOf(call.caller), () => readShelf(call)))!
+    const owner = ownerOf(call.caller)
+    return (shelves.known(owner) ?? shelves.get(owner, () => readShelf(call))) as Shelf | Promise<Shelf>
   }
 
   async function readShelf({ caller }: Call): Promise<Shelf> {

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, inArray, isNotNull, lt, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, gte, inArray, isNotNull, lt, ne, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { utcDay } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
@@ -116,30 +116,21 @@ export async function keysWithSums(db: Reader, owner: OwnerScope, grain: Grain):
   return keys
 }
 
+const EMPTY = sql<string>`''`
+
+/** In the order of the table, because the parts of a UNION are matched by position. */
+function bucketColumns(r: typeof usageRollups.sqlite) {
+  const { owner: _, grain: __, ...columns } = getTableColumns(r)
+  return columns
+}
+
 /** The buckets of one part. Left join from the cursor, so that a row with the position exists even without buckets. */
 function bucketsOf(db: Reader, choice: Wanted, part: Part) {
   const [c, r] = [db.of(usageCursors), db.of(usageRollups)]
   const ofSkill = choice.everySkill ? undefined : eq(r.skill, choice.skill ?? '')
   const ofModel = choice.model === undefined ? undefined : eq(r.model, choice.model)
   return db
-    .select({
-      position: c.position,
-      at: r.at,
-      api_key: r.api_key,
-      skill: r.skill,
-      mode: r.mode,
-      resolved_mode: r.resolved_mode,
-      model: r.model,
-      requests: r.requests,
-      prompt_tokens: r.prompt_tokens,
-      completion_tokens: r.completion_tokens,
-      cost_micro: r.cost_micro,
-      cached: r.cached,
-      client_errors: r.client_errors,
-      server_errors: r.server_errors,
-      refused: r.refused,
-      latency: choice.brief ? sql<string>`''` : r.latency,
-    })
+    .select({ position: c.position, ...bucketColumns(r), latency: choice.brief ? EMPTY : r.latency })
     .from(c)
     .leftJoin(r, and(...within(r, choice, part), ofSkill, ofModel))
     .where(eq(c.name, CURSOR))
@@ -152,12 +143,9 @@ function skillsOf(db: Reader, choice: Choice, part: Part) {
   return db
     .select({
       position: sql<number>`0`,
+      ...bucketColumns(r),
       at: sql<number>`0`,
-      api_key: sql<string>`''`,
-      skill: r.skill,
-      mode: sql<string>`''`,
-      resolved_mode: sql<string>`''`,
-      model: sql<string>`''`,
+      ...{ api_key: EMPTY, mode: EMPTY, resolved_mode: EMPTY, model: EMPTY, latency: EMPTY },
       requests: sum(r.requests),
       prompt_tokens: sum(r.prompt_tokens),
       completion_tokens: sum(r.completion_tokens),
@@ -166,7 +154,6 @@ function skillsOf(db: Reader, choice: Choice, part: Part) {
       client_errors: sum(r.client_errors),
       server_errors: sum(r.server_errors),
       refused: sum(r.refused),
-      latency: sql<string>`''`,
     })
     .from(r)
     .where(and(...within(r, choice, part), ne(r.skill, '')))

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import type { AuditLog } from '../audit'
-import { type EventBus, eventRepository, subscribe } from '../events'
+import { defineEvent, type EventBus, eventRepository, subscribe } from '../events'
 import type { EventId } from '../events/schema'
 import { defineJob, type JobKind, type Jobs, type Outcome, type Running } from '../jobs'
 import type { OwnerScope } from '../kernel/caller'
@@ -11,17 +11,33 @@ import { inBatches } from '../kernel/loop'
 import { hostOf, type Outbound, OutboundFailure } from '../kernel/outbound'
 import type { Store, Tx } from '../kernel/store'
 import { type Signed, signatureHeaders } from '../kernel/webhook-signature'
-import { webhookDisabled } from './events'
 import {
   type Counts,
   deliveryRepository as log,
   outboxRepository as outbox,
   webhookRepository as rows,
 } from './repository'
-import type { Secrets } from './rules'
-import { type Answer, type Failure, hasFailedTooLong, laneFor, outcomeOf, streakAfter, type Verdict } from './rules'
+import {
+  type Answer,
+  type Failure,
+  hasFailedTooLong,
+  laneFor,
+  outcomeOf,
+  type Secrets,
+  streakAfter,
+  type Verdict,
+} from './rules'
 import { DeliveryId, type WebhookId } from './schema'
 import type { DeliveryRow, Lane, OutboxRow, WebhookRow } from './table'
+
+/** The server disabled a webhook. The owner's other webhooks receive this event (docs/api.md 14.3). */
+const webhookDisabled = defineEvent<{
+  webhook_id: string
+  url: string
+  reason: 'auto' | 'gone'
+  failure_count: number
+  last_delivered_at: string | null
+}>('webhook.disabled')
 
 export type EndedDelivery = {
   row: OutboxRow

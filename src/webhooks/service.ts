@@ -4,7 +4,7 @@ import { type JobKind, recurring } from '../jobs'
 import type { Call, Caller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
-import { type AppError, atField, notFound } from '../kernel/errors'
+import { AppError, atField, defineError, notFound, quoted } from '../kernel/errors'
 import { removeOld } from '../kernel/old-rows'
 import { pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
@@ -12,9 +12,14 @@ import type { Store, Tx } from '../kernel/store'
 import { newWebhookSecret, signatureHeaders } from '../kernel/webhook-signature'
 import { type Change, createResource, type ResourceDeps } from '../resource'
 import type { webhookSettings } from './config'
-import type { createSettle, EndedDelivery } from './deliver'
-import { createDeliveries, createSend, type DeliverDeps, type SendDeps } from './deliver'
-import { addressOfOwn, hasSucceeded, isDisabled, isGone, notListening, tooManyActive, tooManyTests } from './errors'
+import {
+  createDeliveries,
+  createSend,
+  type createSettle,
+  type DeliverDeps,
+  type EndedDelivery,
+  type SendDeps,
+} from './deliver'
 import { presentDelivery, presentRead, presentStats } from './present'
 import { deliveryRepository as log, outboxRepository as outbox, webhookRepository as rows } from './repository'
 import { webhook } from './resource'
@@ -36,6 +41,44 @@ import {
   type WebhookStats,
 } from './schema'
 import { type OutboxRow, type WebhookRow, webhookDeliveries } from './table'
+
+const tooManyActive = defineError(
+  'conflict',
+  (max: number) =>
+    `This scope has ${max} enabled webhooks, which is the maximum here (SVC_MAX_ACTIVE_WEBHOOKS). Disable or delete one first.`,
+)
+
+const isDisabled = defineError(
+  'conflict',
+  () => 'This webhook is disabled, so nothing is sent to it. PATCH it with {"enabled":true} first.',
+)
+
+const notListening = defineError(
+  'conflict',
+  () => 'This webhook has an address, so you cannot listen to it. To listen, POST a webhook with {"url":"listen:"}.',
+)
+
+/** For a private address, often the first attempt. Names a way without a public address (docs/operating.md 6.3). */
+const addressOfOwn = defineError(
+  'url_blocked',
+  (url: string) =>
+    `${quoted(url)} is private, but webhooks can only go to public addresses. To test on this machine run: svc-admin webhooks listen --forward-to ${quoted(url)}`,
+)
+
+const hasSucceeded = defineError('conflict', () => 'This delivery succeeded; only one that failed can be retried.')
+
+const isGone = defineError(
+  'conflict',
+  () => 'The event of this delivery is no longer stored, so it cannot be sent again.',
+)
+
+/** docs/attacks.md J35. */
+const tooManyTests = (max: number, retryAfterS: number) =>
+  new AppError(
+    'rate_limit_exceeded',
+    `You can test a webhook at most ${max} times a minute. Try again in ${retryAfterS} seconds.`,
+    { retryAfterS },
+  )
 
 type ListenDeps = {
   store: Store

@@ -325,14 +325,13 @@ function sayInTurn(deps: Deps, reply: Reply): Promise<StoredReply> {
   else {
     const first = [{ ...reply, resolve, reject }]
     deps.replies.set(owner, first)
-    void drain(deps, owner, first)
+    const drain = async () => {
+      while (first.length) await commit(deps, owner, first.splice(0, MAX_TOGETHER))
+      deps.replies.delete(owner)
+    }
+    void drain()
   }
   return promise
-}
-
-async function drain(deps: Deps, owner: SessionRow['owner'], queue: Waiting[]): Promise<void> {
-  while (queue.length) await commit(deps, owner, queue.splice(0, MAX_TOGETHER))
-  deps.replies.delete(owner)
 }
 
 /** If a batch fails, tries each message alone, so that one rejected message does not affect the others. */
