@@ -294,7 +294,7 @@ export function createTargetBreaker({ clock, answers, changed }: Deps) {
  * Stops calls to an upstream that keeps failing: 5 failures in 60 s open it for 30 s, then one call at a time probes
  * it. The first success closes it (docs/api.md 22.3). Uses monotonic time, so a clock jump changes nothing.
  */
-export function createBreaker(clock: Pick<Clock, 'monotonic'>) {
+function createBreaker(clock: Pick<Clock, 'monotonic'>) {
   let failures: number[] = []
   let openedAt: number | null = null
   let probing = false
