@@ -67,7 +67,9 @@ inChromium('who sees what in the console', async () => {
       const state = await eventually(
         () =>
           page.evaluate(() => {
-            const action = document.querySelector<HTMLButtonElement>('.page-head .button.primary')
+            // Beside the title, or in a list that is empty.
+            const where = '.page-head .button.primary, main .empty .button.primary'
+            const action = document.querySelector<HTMLButtonElement>(where)
             return {
               isReady: document.querySelector('main h1') !== null && document.querySelector('main .loading') === null,
               isOpen: action !== null && !action.disabled,
