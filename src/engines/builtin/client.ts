@@ -25,13 +25,20 @@ import { structured } from './structured'
 import { summarise } from './summarise'
 import { transforms } from './transforms'
 import { units } from './units'
-import { capital, plural, readNumber, showNumber, spell } from './words'
+import { capital, inDigits, plural, readNumber, showNumber, spell } from './words'
 
 const REQUEST =
-  /^¿?(?:please\s+)?(?:(?:what(?:'s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me|was (?:ist|sind|ergibt)|wie ?viel (?:ist|sind)|combien (?:font|fait)|cu[aá]nto (?:es|son)|quanto (?:fa|é|è))\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
+  /^¿?(?:please\s+)?(?:(?:what(?:['’]s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me|was (?:ist|sind|ergibt)|wie ?viel (?:ist|sind)|combien (?:font|fait)|cu[aá]nto (?:es|son)|quanto (?:fa|é|è))\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
 
 /** Phrases and the operators they stand for, applied in order to lower-case text. */
 const PHRASES: [RegExp, string][] = [
+  [/[$€£]\s?(?=\d)|(?<=\d)\s?[$€£]/g, ''],
+  [/^([\d.,]+)\s?(?:%|percent)\s(?:off|less than)\s([\d.,]+)$/g, '$2*(1-$1/100)'],
+  [/(?<=\d)\s(?:mal|fois|por|per)\s(?=\d)/g, '*'],
+  [/(?<=\d)\s(?:geteilt durch|divisé par|dividido (?:por|entre)|diviso)\s(?=\d)/g, '/'],
+  [/(?<=\d)\s(?:más|più)\s(?=\d)/g, '+'],
+  [/(?<=\d)\s(?:moins|menos|meno)\s(?=\d)/g, '-'],
+  [/\b(?:an?\s|1\s)?third of\s+/g, '1/3*'],
   [/(?<![\d.,])([\d.,]+)\s*(?:%|percent|prozent)\s+(?:of|von|de|di)\s+/g, '$1/100*'],
   [/\b(?:the\s+)?square root of\s+/g, 'sqrt '],
   [/\b(?:the\s+)?cube root of\s+/g, 'cbrt '],
@@ -43,6 +50,7 @@ const PHRASES: [RegExp, string][] = [
   [/\bcubed\b/g, '^3'],
   [/\bplus\b|\band\b(?=\s+\d)/g, '+'],
   [/\bminus\b/g, '-'],
+  [/^([\d.,]+)\s?([-+])\s?([\d.,]+)\s?(?:%|percent)$/g, '$1*(1$2$3/100)'],
   [/\b(?:times|multiplied by)\b|(?<=\d)\s*x\s*(?=\d)/g, '*'],
   [/\b(?:divided by|over)\b/g, '/'],
   [/\bmod(?:ulo)?\b/g, '%'],
@@ -55,7 +63,7 @@ const arithmetic: Skill = ({ prompt }) => {
   const listed = overList(question)
   if (listed) return listed
 
-  const digits = question.toLowerCase().replace(/\b[a-z]+(?:-[a-z]+)?\b/g, (word) => String(readNumber(word) ?? word))
+  const digits = inDigits(question.toLowerCase())
   const expression = PHRASES.reduce((text, [phrase, signs]) => text.replace(phrase, signs), digits)
   // A number alone is not a calculation, and neither is a date such as 2026-01-02.
   if (/^[\p{Nd}.,\s]*$/u.test(expression) || /^\d{4}-\d{2}-\d{2}$/.test(expression.trim())) return null

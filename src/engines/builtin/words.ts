@@ -23,6 +23,31 @@ export function readNumber(word: string): number | null {
   return SPELLED.get(text.replace(/^a hundred/, 'one hundred').replace(/^([a-z]+ty) ([a-z]+)$/, '$1-$2')) ?? null
 }
 
+const SCALES = new Map([
+  ['hundred', 100],
+  ['thousand', 1e3],
+  ['million', 1e6],
+  ['billion', 1e9],
+])
+const VALUES = new Map(
+  [...SMALL.entries(), ...TENS.map((word, at) => [at * 10, word] as const)].map(([n, w]) => [w, n]),
+)
+const SPELLED_WORD = [...VALUES.keys(), ...SCALES.keys()].filter(Boolean).join('|')
+const SPELLED_RUN = new RegExp(`\\b(?:${SPELLED_WORD})(?:(?:[ -]| and )(?:${SPELLED_WORD}))*\\b`, 'g')
+
+/** A text in lower case with its spelled numbers in digits: `two thousand and five` is 2005. */
+export const inDigits = (text: string): string =>
+  text.replace(SPELLED_RUN, (run) => {
+    let [total, open] = [0, 0]
+    for (const word of run.split(/[ -]/)) {
+      const scale = SCALES.get(word) ?? 1
+      if (scale === 1) open += VALUES.get(word) ?? 0
+      else open = (open || 1) * scale
+      if (scale > 100) [total, open] = [total + open, 0]
+    }
+    return String(total + open)
+  })
+
 /** A number in digits: no trailing zeros, at most 12 significant digits, exponent form for extreme values. */
 export function showNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value)
