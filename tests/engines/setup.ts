@@ -2,10 +2,12 @@ import {
   createBuiltinDriver,
   createEngines,
   type EngineSettings,
+  engineSettings,
   type RunRequest,
   type UpstreamConfig,
 } from '../../src/engines'
 import { systemClock } from '../../src/kernel/clock'
+import { resolveSettings } from '../../src/kernel/config'
 import { createLog } from '../../src/kernel/log'
 import { type FakeClock, fakeClock } from '../support/clock'
 import { pulled } from '../support/pulled'
@@ -13,30 +15,8 @@ import type { Upstream } from '../support/upstream'
 
 type Options = { clock?: ReturnType<typeof hastyClock> }
 
-export const NO_ENGINES: EngineSettings = {
-  engineBaseUrl: '',
-  engineApiKey: '',
-  engineModel: 'default',
-  engineContextWindow: 128_000,
-  engineMaxOutputTokens: 4_096,
-  engineTimeoutS: 600,
-  engineVision: 'auto',
-  ttsBaseUrl: '',
-  ttsApiKey: '',
-  ttsModel: 'tts-1',
-  sttBaseUrl: '',
-  sttApiKey: '',
-  sttModel: 'whisper-1',
-  videoBaseUrl: '',
-  videoApiKey: '',
-  videoModel: 'default',
-  embedBaseUrl: '',
-  embedApiKey: '',
-  embedModel: 'text-embedding-3-small',
-  engineBuiltin: true,
-  modelAliases: {},
-  engines: { upstreams: {}, models: {} },
-}
+/** The settings of a server that nobody told of an engine. */
+export const NO_ENGINES: EngineSettings = resolveSettings(engineSettings, {}, {}).values
 
 /** Each upstream under its name, and the targets of each engine. */
 export const long = (

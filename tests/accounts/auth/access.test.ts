@@ -2,10 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { createAccessWatch, removeExpiredSessions, startAccessLoop, writeSessionUses } from '../../../src/accounts'
 import type { KeyCaller } from '../../../src/kernel/caller'
 import type { AppError } from '../../../src/kernel/errors'
-import type { Reader, Store } from '../../../src/kernel/store'
+import type { Store } from '../../../src/kernel/store'
 import { callOf, keyCaller, operatorCaller } from '../../support/callers'
 import { eventually } from '../../support/eventually'
 import { openTestStore } from '../../support/store'
+import { counting } from '../keys/world'
 import { createAuthWorld } from './world'
 
 const store = await openTestStore()
@@ -100,36 +101,21 @@ describe('a running answer', () => {
   })
 })
 
-/** The same store, counting the queries of its reader. */
-function counting() {
-  let queries = 0
-  const read = Object.create(store.read, {
-    of: { value: (table: never) => store.read.of(table) },
-    select: {
-      get: () => {
-        queries++
-        return store.read.select.bind(store.read)
-      },
-    },
-  }) as Reader
-  return { store: { ...store, read }, queries: () => queries }
-}
-
 describe('looking', () => {
   const hash = (n: number) => n.toString(16).padStart(64, '0')
 
   test('takes as many queries for 10,000 answers as for one, and none for none', async () => {
-    const counted = counting()
+    const counted = counting(store, 'select')
     const { access } = node(counted.store)
     await access.check()
-    expect(counted.queries()).toBe(0)
+    expect(counted.reads()).toBe(0)
     access.follow(keyCaller({ secretHash: hash(0) }))
     await access.check()
-    const forOne = counted.queries()
+    const forOne = counted.reads()
     const many = Array.from({ length: 10_000 }, (_, n): KeyCaller => keyCaller({ secretHash: hash(n) }))
     const running = many.map((caller) => access.follow(caller))
     await access.check()
-    expect({ forOne, queries: counted.queries() }).toEqual({ forOne: 2, queries: 4 })
+    expect({ forOne, queries: counted.reads() }).toEqual({ forOne: 2, queries: 4 })
     expect(running.every(({ signal }) => reasonOf(signal) === 'invalid_api_key')).toBe(true)
   })
 

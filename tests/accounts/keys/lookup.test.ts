@@ -3,30 +3,14 @@ import { createKeyLookup, flushLastUsed, mintSecret, startLastUsedLoop } from '.
 import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'
 import { sha256Hex } from '../../../src/kernel/crypto'
 import type { KeyId } from '../../../src/kernel/ids'
-import type { Reader } from '../../../src/kernel/store'
 import { callOf, operatorCaller } from '../../support/callers'
 import { agedChanges } from '../../support/changes'
 import { openTestStore } from '../../support/store'
 import { createAuthWorld } from '../auth/world'
-import { createWorld } from './world'
+import { counting, createWorld } from './world'
 
 const store = await openTestStore()
 const asOperator = () => callOf(operatorCaller())
-
-/** The same store, counting the statements its reader runs. */
-function counting() {
-  let reads = 0
-  const read = Object.create(store.read, {
-    of: { value: (table: never) => store.read.of(table) },
-    prepared: {
-      get: () => {
-        reads++
-        return store.read.prepared
-      },
-    },
-  }) as Reader
-  return { store: { ...store, read }, reads: () => reads }
-}
 
 const flip = (token: string) => token.slice(0, -1) + (token.at(-1) === 'a' ? 'b' : 'a')
 
@@ -65,7 +49,7 @@ describe('a key as it was sent', () => {
   test('is read once and then known at once', async () => {
     const world = createWorld(store)
     const { key } = await world.withKey((await world.addUser()).id)
-    const counted = counting()
+    const counted = counting(store, 'prepared')
     const lookup = createKeyLookup({ ...world, store: counted.store })
     await lookup.find(key.key)
     const after = counted.reads()
@@ -76,7 +60,7 @@ describe('a key as it was sent', () => {
   test('never reaches the database when it cannot be ours (A10)', async () => {
     const world = createWorld(store)
     const { key } = await world.withKey((await world.addUser()).id)
-    const counted = counting()
+    const counted = counting(store, 'prepared')
     const lookup = createKeyLookup({ ...world, store: counted.store })
     for (const bad of [
       flip(key.key),

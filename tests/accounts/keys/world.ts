@@ -5,7 +5,7 @@ import { createMail } from '../../../src/cluster'
 import { createEventBus, type DomainEvent } from '../../../src/events'
 import { type Call, SCOPES, type TenantCaller } from '../../../src/kernel/caller'
 import type { KeyId, UserId } from '../../../src/kernel/ids'
-import type { Store } from '../../../src/kernel/store'
+import type { Reader, Store } from '../../../src/kernel/store'
 import { callOf, operatorCaller, sessionCaller } from '../../support/callers'
 import { fakeClock } from '../../support/clock'
 
@@ -79,3 +79,18 @@ export function createWorld(store: Store) {
   }
 }
 export const ALL_SCOPES = [...SCOPES]
+
+/** The same store, and how often its reader was used through this member, which every statement goes through. */
+export function counting(store: Store, member: 'prepared' | 'select') {
+  let reads = 0
+  const get = () => {
+    reads++
+    const value: unknown = store.read[member]
+    return typeof value === 'function' ? value.bind(store.read) : value
+  }
+  const read: Reader = Object.create(store.read, {
+    of: { value: (table: never) => store.read.of(table) },
+    [member]: { get },
+  })
+  return { store: { ...store, read }, reads: () => reads }
+}
