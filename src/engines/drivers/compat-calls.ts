@@ -143,6 +143,15 @@ const WRITTEN: readonly (readonly [string, string | null])[] = [
   ['functools[', null],
 ]
 const LONGEST = Math.max(...WRITTEN.map(([begin]) => begin.length))
+const BEGINS = new RegExp(WRITTEN.map(([begin]) => RegExp.escape(begin)).join('|'), 'g')
+const FIRST = new Set(WRITTEN.map(([begin]) => begin[0]))
+const END_OF = new Map(WRITTEN)
+/** Text that is held back at most, unless a call has begun. */
+const MAX_WAITING = 200
+/** Calls of one answer, and places where one may be, that are looked at. */
+const MAX_CALLS = 128
+/** A tool is named at most this far before its arguments. */
+const MAX_BEFORE = 300
 
 /** The beginning of an answer that is one call as bare JSON, and what may still become one. */
 const BARE = /^\s*(?:\[\s*)?\{\s*"(?:name|type|function)"\s*:/
@@ -166,13 +175,16 @@ export function readWrittenCalls({ tools = [], toolChoice, json }: EngineRequest
     waiting += piece
     if (isHeld) return ''
     isHeld = !json && shown === '' && BARE.test(waiting)
-    if (isHeld || (!json && shown === '' && PERHAPS_BARE.test(waiting))) return ''
-    const found = beginOf(waiting)
-    isHeld = found !== null
-    let length = found?.from ?? Math.max(0, waiting.length - LONGEST)
-    const mayBegin = (from: number) => WRITTEN.some(([begin]) => begin.startsWith(waiting.slice(from)))
-    while (!found && length < waiting.length && !mayBegin(length)) length += 1
-    const given = waiting.slice(0, length).trimEnd()
+    const isShort = waiting.length <= MAX_WAITING
+    if (isHeld || (!json && shown === '' && isShort && PERHAPS_BARE.test(waiting))) return ''
+    const found = waiting.search(BEGINS)
+    isHeld = found >= 0
+    let length = isHeld ? found : Math.max(0, waiting.length - LONGEST)
+    const mayBegin = (from: number) =>
+      FIRST.has(waiting[from]!) && WRITTEN.some(([begin]) => begin.startsWith(waiting.slice(from)))
+    while (!isHeld && length < waiting.length && !mayBegin(length)) length += 1
+    const trimmed = waiting.slice(0, length).trimEnd()
+    const given = length - trimmed.length > MAX_WAITING ? waiting.slice(0, length) : trimmed
     waiting = waiting.slice(given.length)
     shown += given
     return given
@@ -187,18 +199,22 @@ export function readWrittenCalls({ tools = [], toolChoice, json }: EngineRequest
     if (alone.length) left = ''
     calls.push(...alone)
     let text = ''
-    for (let found = beginOf(left); found; found = beginOf(left)) {
-      const { from, begin, end } = found
-      const to = end === null ? -1 : left.indexOf(end, from + begin.length)
+    let [from, fences, looks] = [0, fencesIn(shown), 0]
+    for (const { 0: begin, index } of left.matchAll(BEGINS)) {
+      if (index < from || looks++ >= MAX_CALLS) continue
+      const end = END_OF.get(begin)
+      const to = end ? left.indexOf(end, index + begin.length) : -1
       const next = to < 0 ? left.length : to + end!.length
-      const before = left.slice(0, from)
-      const isFenced = (shown + text + before).split('```').length % 2 === 0
-      const inner = isFenced ? [] : callsInBlock(left.slice(from, to < 0 ? undefined : to), tools)
-      calls.push(...inner)
-      text += inner.length ? before : left.slice(0, next)
-      left = left.slice(next)
+      const before = left.slice(from, index)
+      fences += fencesIn(before)
+      const inner = fences % 2 ? [] : callsInBlock(left.slice(index, to < 0 ? undefined : to), tools)
+      calls.push(...inner.slice(0, MAX_CALLS - calls.length))
+      if (!inner.length) fences += fencesIn(left.slice(index, next))
+      text += inner.length ? before : left.slice(from, next)
+      from = next
     }
-    return calls.length ? withoutMarks(text + left).trimEnd() : text + left
+    text += left.slice(from)
+    return calls.length ? withoutMarks(text).trimEnd() : text
   }
 
   /** The calls found, unless the answer has its calls where they belong. */
@@ -235,26 +251,20 @@ export function readWrittenCalls({ tools = [], toolChoice, json }: EngineRequest
   }
 }
 
-/** Where the first written call begins, with its signs. */
-function beginOf(text: string): { from: number; begin: string; end: string | null } | null {
-  return WRITTEN.reduce<ReturnType<typeof beginOf>>((first, [begin, end]) => {
-    const from = text.indexOf(begin)
-    return from < 0 || (first && first.from < from) ? first : { from, begin, end }
-  }, null)
-}
+const fencesIn = (text: string): number => text.split('```').length - 1
 
 type Tools = readonly EngineTool[]
 
 /** The calls in one block of a chat template: in tags, in JSON, or as Python writes them. */
 function callsInBlock(block: string, tools: Tools): ToolCall[] {
   const tagged = block.split(/<(?:\uff5cDSML\uff5c)?(?:function=|invoke name=)"?/).slice(1)
-  if (tagged.length) return tagged.flatMap((one) => callInTags(one, XML, tools))
+  if (tagged.length) return tagged.slice(0, MAX_CALLS).flatMap((one) => callInTags(one, XML, tools))
   const [, named = ''] = block.split('<tool_call>')
   if (named.includes('<arg_key>')) return callInTags(named, GLM, tools)
   const calls: ToolCall[] = []
   let from = 0
-  for (const { at, end, value } of objectsIn(block)) {
-    calls.push(...callsInJson(value, block.slice(from, at), tools))
+  for (const { at, end, value } of objectsIn(block).slice(0, MAX_CALLS)) {
+    calls.push(...callsInJson(value, block.slice(Math.max(from, at - MAX_BEFORE), at), tools))
     from = end
   }
   return calls.length ? calls : callsInPython(block, tools)
@@ -315,7 +325,7 @@ function objectsIn(text: string): { at: number; end: number; value: unknown }[] 
 
 /** The calls in a JSON value, or the call of the tool named `before` it whose arguments it is. */
 function callsInJson(value: unknown, before: string, tools: Tools): ToolCall[] {
-  if (Array.isArray(value)) return value.flatMap((one) => callsInJson(one, '', tools))
+  if (Array.isArray(value)) return value.slice(0, MAX_CALLS).flatMap((one) => callsInJson(one, '', tools))
   if (typeof value !== 'object' || value === null || 'description' in value) return []
   const call = value as Record<string, unknown>
   const inner = call.tool_calls ?? call.function
@@ -330,13 +340,15 @@ function callsInJson(value: unknown, before: string, tools: Tools): ToolCall[] {
 
 /** `name(key="value", other=3)`, perhaps several in a list. */
 function callsInPython(text: string, tools: Tools): ToolCall[] {
-  return [...text.matchAll(/(?<![\w.])([\w.]{1,200})\(([^()]*)\)/g)].flatMap(([, called = '', inner = '']) => {
-    const tool = tools.find(({ name }) => name === toolNamed(called.replace(/\.call$/, ''), tools))
-    if (!tool) return []
-    const pairs = inner.matchAll(/(?<!\w)(\w{1,200})\s?=\s?(?:"([^"]*)"|'([^']*)'|([^,"']*))/g)
-    const args = Array.from(pairs, ([, key, one, other, bare = '']) => [key, one ?? other ?? typed(bare, key!, tool)])
-    return [{ id: '', name: tool.name, arguments: JSON.stringify(Object.fromEntries(args)) }]
-  })
+  return [...text.matchAll(/(?<![\w.])([\w.]{1,200})\(([^()]*)\)/g)]
+    .slice(0, MAX_CALLS)
+    .flatMap(([, called = '', inner = '']) => {
+      const tool = tools.find(({ name }) => name === toolNamed(called.replace(/\.call$/, ''), tools))
+      if (!tool) return []
+      const pairs = inner.matchAll(/(?<!\w)(\w{1,200})\s?=\s?(?:"([^"]*)"|'([^']*)'|([^,"']*))/g)
+      const args = Array.from(pairs, ([, key, one, other, bare = '']) => [key, one ?? other ?? typed(bare, key!, tool)])
+      return [{ id: '', name: tool.name, arguments: JSON.stringify(Object.fromEntries(args)) }]
+    })
 }
 
 /** Signs and words that engines put before the name of a tool, such as `functions.` or `mcp__library__`. */

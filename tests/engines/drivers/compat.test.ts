@@ -8,6 +8,7 @@ import { Collector } from '../../../src/engines/meter'
 import { type Clock, systemClock } from '../../../src/kernel/clock'
 import { collect, engineSuite, plain, request, streamed, textOf, upstreamSuite } from '../../suites/engine.suite'
 import { fakeClock } from '../../support/clock'
+import { effortOf } from '../../support/effort'
 import { eventually } from '../../support/eventually'
 import { startUpstream } from '../../support/upstream'
 import { messagesDialect } from '../../support/upstream/vendors'
@@ -363,6 +364,19 @@ describe.each([0, 1, 7, 5_000])('calls in the text, in pieces of %i characters',
   ])('but not %s', async (_, text) => {
     expect(await answerWith(text, size)).toEqual({ text, calls: [], finish: 'stop' })
   })
+})
+
+test.each<[string, string, number]>([
+  ['blocks', '<tool_call>x</tool_call>', 5_000],
+  ['begins', '<tool_call>', 5_000],
+  ['fenced blocks', '```<tool_call>x</tool_call>', 5_000],
+  ['blanks, one by one', '\n', 1],
+  ['objects behind words', '[TOOL_CALLS] not a tool {} ', 7],
+  ['calls in Python', '[TOOL_CALLS] f(a="b") ', 5_000],
+  ['calls of no tool', '[TOOL_CALLS] [{"name":"x"}] ', 5_000],
+])('time is linear in the text: %s', async (_, piece, size) => {
+  const text = piece.repeat(400_000 / piece.length)
+  expect(await effortOf(() => answerWith(text, size), 2)).toBeLessThan(1_000)
 })
 
 test('text stays text without tools, with the choice "none", and bare JSON where JSON was asked for', async () => {
