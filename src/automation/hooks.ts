@@ -10,7 +10,7 @@ import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import { pageFields } from '../kernel/page'
 import { rowsOf } from '../kernel/rows'
-import type { Reader, Store, Tx } from '../kernel/store'
+import type { Store, Tx } from '../kernel/store'
 import { createResource, type OwnerFilter, type ResourceDeps } from '../resource'
 import type { SkillService } from '../skills'
 import type { hookSettings } from './config'
@@ -22,20 +22,8 @@ import { MAX_FAILURES, type NewRun, type SkillRuns } from './skill-runs'
 import { eventPrompt } from './skill-runs-triggers'
 import { type HookRow, hooks, type SkillRunRow } from './table'
 
+/** Hooks that an event has named. A firing locks its hook, so that one event counts a cooldown (docs/promises.md I37). */
 const hookRows = rowsOf(hooks)
-
-/** Queries of firings on hooks that an event has named. */
-const hookRepository = {
-  some: (db: Reader, id: readonly HookId[]): Promise<HookRow[]> => hookRows.all(db, { id }),
-
-  /**
-   * Locks the hook until the transaction commits, so that only one of two events counts its cooldown (docs/promises.md
-   * I37).
-   */
-  lock: (tx: Tx, id: HookId): Promise<HookRow | undefined> => hookRows.lock(tx, { id }),
-
-  change: (tx: Tx, id: HookId, change: Partial<HookRow>) => hookRows.update(tx, { id }, change),
-}
 
 type FireDeps = {
   store: Store
@@ -222,7 +210,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
       effects: async (tx) => {
         // Sorted, so that two events do not deadlock.
         for (const one of [...hooks].sort()) {
-          const hook = await hookRepository.lock(tx, one)
+          const hook = await hookRows.lock(tx, { id: one })
           if (hook?.enabled) await fire(tx, hook, order(hook))
         }
       },
@@ -232,7 +220,7 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
   /** The owner who pays for a run of each hook: the owner that its creator's key or account acts for now. */
   async function payersOf(ids: readonly HookId[]): Promise<Map<HookId, OwnerScope>> {
     const payers = new Map<HookId, OwnerScope>()
-    for (const hook of await hookRepository.some(store.read, ids)) {
+    for (const hook of await hookRows.all(store.read, { id: ids })) {
       const caller = await unattended(actingIdentityOf(hook))
       if (caller) payers.set(hook.id, ownerOf(caller))
     }
@@ -246,18 +234,18 @@ function registerFirings({ store, clock, audit, events, jobs, fanOut, unattended
       return
     }
     const { status } = await runs.begin(tx, input)
-    if (status === 'running') await hookRepository.change(tx, hook.id, { last_fired_at: now })
+    if (status === 'running') await hookRows.update(tx, { id: hook.id }, { last_fired_at: now })
   }
 
   /** A success resets the failure count. `MAX_FAILURES` consecutive failures pause the hook. */
   async function ended(tx: Tx, { source, status, error }: SkillRunRow): Promise<void> {
     if (status !== 'completed' && status !== 'failed') return
-    const hook = await hookRepository.lock(tx, source as HookId)
+    const hook = await hookRows.lock(tx, { id: source as HookId })
     if (!hook) return
     const consecutive_failures = status === 'failed' ? hook.consecutive_failures + 1 : 0
     const pauses = hook.enabled && consecutive_failures >= MAX_FAILURES
     const state = pauses ? { enabled: false, disabled_reason: 'failures' as const, updated_at: clock.now() } : {}
-    await hookRepository.change(tx, hook.id, { consecutive_failures, ...state })
+    await hookRows.update(tx, { id: hook.id }, { consecutive_failures, ...state })
     if (pauses) await tellPaused(tx, { ...hook, consecutive_failures }, error)
   }
 

@@ -7,7 +7,7 @@ import { randomBase62 } from '../kernel/crypto'
 import { AppError } from '../kernel/errors'
 import { inBatches } from '../kernel/loop'
 import type { Store } from '../kernel/store'
-import { notStored, tooManyBytes } from './errors'
+import { fileErrors, notStored } from './errors'
 import type { Place } from './places'
 import { fileRepository as rows } from './repository'
 import type { Files } from './service'
@@ -65,7 +65,7 @@ export function createDrafts({ place, incoming, maxBytes }: Deps) {
     try {
       for await (const piece of source instanceof Uint8Array ? [source] : source) {
         size += piece.byteLength
-        if (size > maxBytes) throw tooManyBytes(Math.round(maxBytes / 1024 ** 2))
+        if (size > maxBytes) throw fileErrors.tooManyBytes(Math.round(maxBytes / 1024 ** 2))
         hash.update(piece)
         for (let at = 0; at < piece.byteLength; ) at += (await file.write(piece, at)).bytesWritten
       }

@@ -12,7 +12,7 @@ import { createSemaphore } from '../kernel/semaphore'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { shorten } from '../kernel/text'
 import { createDrafts, type Draft, type Source } from './drafts'
-import { bytesAway, noSuchLink, notHere, tooManyBytes, tooManyFiles } from './errors'
+import { fileErrors, notHere } from './errors'
 import type { Place, Span } from './places'
 import { type Listing, fileRepository as rows } from './repository'
 import { type About, type Artifact, ArtifactId, type ArtifactPage, type ArtifactQuery } from './schema'
@@ -123,7 +123,9 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
   async function add(tx: Tx, owner: OwnerScope, draft: Draft, about: About, id = ArtifactId.create()) {
     const { sha256, size, mimeType, extension } = draft
     if (!(await rows.grow(tx, owner, size, max)))
-      throw (await rows.totals(tx, owner)).files >= max.files ? tooManyFiles(max.files) : tooManyBytes(rules.ownerMb)
+      throw (await rows.totals(tx, owner)).files >= max.files
+        ? fileErrors.tooManyFiles(max.files)
+        : fileErrors.tooManyBytes(rules.ownerMb)
     const stored = await rows.refer(tx, { sha256, place: draft.place, size_bytes: size })
     if (stored !== draft.place) tx.afterCommit(() => removeSoon(draft.place))
     const now = about.createdAt ?? clock.now()
@@ -260,7 +262,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
   async function byLink(id: string, link: { expires: string; signature: string }): Promise<ArtifactRow> {
     const now = clock.now()
     const row = links.holds(id, link, now) && ArtifactId.is(id) ? await rows.find(store.read, id, { now }) : undefined
-    if (!row) throw noSuchLink()
+    if (!row) throw fileErrors.noSuchLink()
     return row
   }
 
@@ -273,7 +275,7 @@ export function createFiles({ store, clock, audit, place, incoming, masterKey, o
     const found = name === null ? null : await place.open(name, span ?? { from: 0, to: size_bytes })
     if (found === null) {
       onError('files', notHere(id))
-      throw bytesAway()
+      throw fileErrors.bytesAway()
     }
     return found
   }

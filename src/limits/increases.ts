@@ -9,15 +9,7 @@ import type { KeyId } from '../kernel/ids'
 import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { mapPage, type Page } from '../kernel/page'
 import { query, type Reader, type Store, type Tx } from '../kernel/store'
-import {
-  alreadyDecided,
-  increaseNotFound,
-  increasePending,
-  noActiveKey,
-  ownRequest,
-  reviewersOnly,
-  tierNotHigher,
-} from './errors'
+import { limitErrors } from './errors'
 import { type IncreaseSubject, isAbove, subjectOfIncrease, type Tiers } from './limiter'
 import {
   type Decision,
@@ -124,11 +116,11 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     const subject = subjectOfIncrease(caller)
     return store.write(async (tx) => {
       const [lowest] = await keys.tiers.inForce(tx, subject.keys)
-      if (!lowest) throw noActiveKey()
+      if (!lowest) throw limitErrors.noActiveKey()
       if (!isAbove(input.requested_tier, lowest.tier))
-        throw tierNotHigher.with({ param: 'requested_tier' }, input.requested_tier, lowest.tier)
+        throw limitErrors.tierNotHigher.with({ param: 'requested_tier' }, input.requested_tier, lowest.tier)
       const row = newRow(caller, subject, lowest.tier, input)
-      if (!(await increaseRepository.insert(tx, row))) throw increasePending()
+      if (!(await increaseRepository.insert(tx, row))) throw limitErrors.increasePending()
       const { requested_tier } = input
       await audit.record(
         tx,
@@ -172,8 +164,8 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
   async function decide(call: Call, id: string, { decision, reason }: Decision): Promise<Increase> {
     const { caller } = call
     const user = caller.type === 'session' ? await orgs.user(store.read, caller.userId) : null
-    if (!user?.platform_role) throw reviewersOnly()
-    if ((await find(store.read, id)).user_id === user.id) throw ownRequest()
+    if (!user?.platform_role) throw limitErrors.reviewersOnly()
+    if ((await find(store.read, id)).user_id === user.id) throw limitErrors.ownRequest()
     return applyDecision(call, id, { decision, reason })
   }
 
@@ -193,7 +185,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
         reason: reason ?? null,
         decided_at: clock.now(),
       })
-      if (!row) throw alreadyDecided(increase.status)
+      if (!row) throw limitErrors.alreadyDecided(increase.status)
       const raised = granted ? await raiseKeys(tx, row, granted) : []
       await audit.record(tx, call, {
         action: isApproval ? 'rate_limit.upgraded' : 'rate_limit.rejected',
@@ -224,7 +216,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
   /** For operators: sets one key's tier, up or down, in the caller's transaction. Throws 409 for a key not in force. */
   async function setTierIn(tx: Tx, call: Call<OperatorCaller>, keyId: KeyId, tier: Tier): Promise<void> {
     const [key] = await keys.tiers.inForce(tx, { keyId })
-    if (!key) throw noActiveKey()
+    if (!key) throw limitErrors.noActiveKey()
     if (key.tier === tier) return
     await changeTier(tx, key, tier, null)
     const { scope } = key
@@ -270,7 +262,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
 
   async function find(reader: Reader, id: string): Promise<IncreaseRow> {
     const row = IncreaseId.is(id) ? await increaseRepository.find(reader, id) : undefined
-    if (!row) throw increaseNotFound()
+    if (!row) throw limitErrors.increaseNotFound()
     return row
   }
 }

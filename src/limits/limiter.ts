@@ -2,7 +2,7 @@ import type { TierSubject } from '../accounts'
 import { type OwnerScope, ownerOf, type TenantCaller, TIERS, type Tier } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { type Static, t } from '../kernel/schema'
-import { modeRateLimitExceeded, rateLimitExceeded, type Source, tokenLimitExceeded, tokensNeverFit } from './errors'
+import { limitErrors, type Source } from './errors'
 import type { LimitStatus, RateLimits } from './schema'
 import { createSharedStore, type Shared } from './shared-store'
 import {
@@ -237,22 +237,29 @@ function assertRequests(
   if (entry) return
   const retryAfterS = seconds(waitMs)
   const who = type === 'key' ? 'This key' : 'A dashboard session'
-  throw rateLimitExceeded.with({ retryAfterS }, who, limit, rpmSource, used + 1, retryAfterS)
+  throw limitErrors.rateLimitExceeded.with({ retryAfterS }, who, limit, rpmSource, used + 1, retryAfterS)
 }
 
 function assertModeRequests({ entry, limit, used, waitMs }: Taken, group: ModeGroup, { tierSource }: CallerPlan): void {
   if (entry) return
   const retryAfterS = seconds(waitMs)
-  throw modeRateLimitExceeded.with({ retryAfterS }, group, limit, tierSource, used + 1, retryAfterS)
+  throw limitErrors.modeRateLimitExceeded.with({ retryAfterS }, group, limit, tierSource, used + 1, retryAfterS)
 }
 
 function ticketOf({ entry, limit, used, waitMs }: Taken, tokens: number, { tpmSource }: CallerPlan): TokenTicket {
   if (entry) return { correct: (actual) => entry.correct(actual >= 0 ? actual : tokens) }
   if (waitMs === Number.POSITIVE_INFINITY) {
-    throw tokensNeverFit.with({ retryAfterS: WINDOW_MS / 1000 }, limit, tpmSource, tokens)
+    throw limitErrors.tokensNeverFit.with({ retryAfterS: WINDOW_MS / 1000 }, limit, tpmSource, tokens)
   }
   const retryAfterS = seconds(waitMs)
-  throw tokenLimitExceeded.with({ retryAfterS }, limit, tpmSource, Math.max(limit - used, 0), tokens, retryAfterS)
+  throw limitErrors.tokenLimitExceeded.with(
+    { retryAfterS },
+    limit,
+    tpmSource,
+    Math.max(limit - used, 0),
+    tokens,
+    retryAfterS,
+  )
 }
 
 const statusOf = (view: View, limit: number): LimitStatus => ({

@@ -1,4 +1,4 @@
-import { AppError, defineError, invalidInput, quoted } from '../kernel/errors'
+import { AppError, defineErrors, invalidInput, quoted } from '../kernel/errors'
 
 type Title = { one: string; many: string }
 
@@ -13,38 +13,29 @@ const lacking = ({ many }: Title, permission: string, role: string | null): stri
   `${many.charAt(0).toUpperCase() + many.slice(1)} of a team need the permission ${permission}, and your role in the organization is ${role ?? 'none'}. ` +
   'An owner or admin of the organization can do it or change your role.'
 
-export const teamNeedsPermission = defineError('forbidden', lacking)
-
-/** For requests that name the owner: the only 403 code of such routes (docs/api.md 1.2). */
-export const chosenTeamNeedsPermission = defineError('missing_scope', lacking)
-
-export const personalFromOrgKey = defineError(
-  'missing_scope',
-  ({ many }: Title) =>
-    `An organization's key can only create ${many} of the team. Leave "scope" out, or use a personal key or a session ` +
-    'for a personal one.',
-)
-
-/** `missing_scope` is the only code for a 403 of these routes. */
-export const keyIsBound = defineError(
-  'missing_scope',
-  ({ one }: Title) =>
-    `This ${one} is bound to this key, so the key can neither change nor delete it. Use a session, or a key it is not ` +
-    'bound to.',
-)
-
-export const tooMany = defineError(
-  'conflict',
-  ({ many }: Title, max: number, env: string) =>
-    `This scope has ${max} ${many}, which is the maximum here (${env}). Delete one of them first.`,
-)
-
-export const defaultTaken = defineError(
-  'conflict',
-  ({ one }: Title, name: string | null) =>
-    `${name === null ? 'Another one' : `"${quoted(name)}"`} is already the default ${one} of this scope, and a scope has ` +
-    'at most one. PATCH it with {"is_default":false} first.',
-)
+export const resourceErrors = {
+  ...defineErrors('forbidden', {
+    teamNeedsPermission: lacking,
+  }),
+  ...defineErrors('missing_scope', {
+    /** For requests that name the owner: the only 403 code of such routes (docs/api.md 1.2). */
+    chosenTeamNeedsPermission: lacking,
+    personalFromOrgKey: ({ many }: Title) =>
+      `An organization's key can only create ${many} of the team. Leave "scope" out, or use a personal key or a session ` +
+      'for a personal one.',
+    /** `missing_scope` is the only code for a 403 of these routes. */
+    keyIsBound: ({ one }: Title) =>
+      `This ${one} is bound to this key, so the key can neither change nor delete it. Use a session, or a key it is not ` +
+      'bound to.',
+  }),
+  ...defineErrors('conflict', {
+    tooMany: ({ many }: Title, max: number, env: string) =>
+      `This scope has ${max} ${many}, which is the maximum here (${env}). Delete one of them first.`,
+    defaultTaken: ({ one }: Title, name: string | null) =>
+      `${name === null ? 'Another one' : `"${quoted(name)}"`} is already the default ${one} of this scope, and a scope has ` +
+      'at most one. PATCH it with {"is_default":false} first.',
+  }),
+}
 
 /** For operators, who name the owner. */
 export const teamOfPerson = (name: string) =>

@@ -6,16 +6,7 @@ import type { Page } from '../kernel/page'
 import type { Static, TSchema } from '../kernel/schema'
 import { isUniqueViolation, type Reader, type Table, type Tx } from '../kernel/store'
 import type { ResourceDeps } from './deps'
-import {
-  chosenTeamNeedsPermission,
-  defaultTaken,
-  keyIsBound,
-  personalFromOrgKey,
-  teamNeedsOrg,
-  teamNeedsPermission,
-  teamOfPerson,
-  tooMany,
-} from './errors'
+import { resourceErrors, teamNeedsOrg, teamOfPerson } from './errors'
 import {
   createRows,
   type Listed,
@@ -267,7 +258,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
     // Locks the owner, so that concurrent requests count each other.
     if (call.caller.type !== 'operator') {
       await orgs.lockOwner(tx, { userId: row.user_id, orgId: row.org_id })
-      if ((await rows.count(tx, row.owner)) >= hooks.max) throw tooMany(title, hooks.max, noun.max.env)
+      if ((await rows.count(tx, row.owner)) >= hooks.max) throw resourceErrors.tooMany(title, hooks.max, noun.max.env)
     }
     await rows.insert(tx, row)
     await record(tx, about, input)
@@ -328,7 +319,7 @@ export function createResource<N extends AnyNoun>(deps: ResourceDeps, noun: Decl
       return await store.write(unit)
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw defaultTaken(title, (await rows.defaultOf(store.read, owner))?.name ?? null)
+      throw resourceErrors.defaultTaken(title, (await rows.defaultOf(store.read, owner))?.name ?? null)
     }
   }
 }
@@ -373,7 +364,7 @@ function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>
     if (noun.owned === 'account') return caller.orgId ? team(caller.orgId, caller.userId) : personal(caller.userId)
     if (noun.owned === 'team') return placeOfTeam(caller)
     if ((wanted ?? (caller.orgId ? 'team' : 'personal')) === 'personal') {
-      if (caller.orgId) throw personalFromOrgKey(noun.title)
+      if (caller.orgId) throw resourceErrors.personalFromOrgKey(noun.title)
       return personal(caller.userId)
     }
     if (!caller.activeOrgId) throw teamNeedsOrg()
@@ -385,7 +376,8 @@ function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>
     if (!org_id || caller.type === 'operator') return
     const role = await orgs.roleOf(reader, org_id, caller.userId)
     if (orgs.mayDo(role, noun.permission)) return
-    const refusal = noun.owned === 'either' ? chosenTeamNeedsPermission : teamNeedsPermission
+    const refusal =
+      noun.owned === 'either' ? resourceErrors.chosenTeamNeedsPermission : resourceErrors.teamNeedsPermission
     throw refusal(noun.title, noun.permission, role)
   }
 
@@ -394,6 +386,6 @@ function createReach({ orgs, bindings }: Pick<ResourceDeps, 'orgs' | 'bindings'>
     await assertMayMake(reader, caller, row)
     if (caller.type !== 'key' || !noun.boundTo?.contains) return
     const bound = (await bindings.of(reader, caller.keyId)) as Record<string, unknown> | null
-    if (bound?.[noun.boundTo.column] === row.id) throw keyIsBound(noun.title)
+    if (bound?.[noun.boundTo.column] === row.id) throw resourceErrors.keyIsBound(noun.title)
   }
 }
