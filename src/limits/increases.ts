@@ -8,6 +8,7 @@ import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
 import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { mapPage, type Page } from '../kernel/page'
+import { rowsOf } from '../kernel/rows'
 import { query, type Reader, type Store, type Tx } from '../kernel/store'
 import { limitErrors } from './errors'
 import { type IncreaseSubject, isAbove, subjectOfIncrease, type Tiers } from './limiter'
@@ -34,6 +35,7 @@ type Upgrade = {
 
 const rateLimitUpgraded = defineEvent<Upgrade>('rate_limit.upgraded')
 
+const rows = rowsOf(limitIncreases)
 const newestFirst = pagesBy(limitIncreases, 'created_at')
 
 /** Runs with every `GET /rate-limits`. The literal status lets the database use the index of pending requests. */
@@ -48,25 +50,16 @@ const pendingOfRepository = query<{ subject: string }>()((db, p) => {
 /** Rows of increase requests. Tenants find only those of their own subject; reviewers and operators look up by id. */
 export const increaseRepository = {
   /** False when the subject already has a pending request. */
-  async insert(tx: Tx, row: IncreaseRow): Promise<boolean> {
-    const table = tx.of(limitIncreases)
-    return (await tx.insert(table).values(row).onConflictDoNothing().returning({ id: table.id })).length === 1
-  },
+  insert: rows.add,
 
   pending: async (db: Reader, subject: string): Promise<IncreaseRow | undefined> =>
     (await pendingOfRepository(db, { subject }))[0],
 
-  async find(db: Reader, id: IncreaseId): Promise<IncreaseRow | undefined> {
-    const table = db.of(limitIncreases)
-    return (await db.select().from(table).where(eq(table.id, id)))[0]
-  },
+  find: (db: Reader, id: IncreaseId): Promise<IncreaseRow | undefined> => rows.first(db, { id }),
 
   /** The decided row, or undefined when it had been decided already. */
-  async decide(tx: Tx, id: IncreaseId, decision: Partial<IncreaseRow>): Promise<IncreaseRow | undefined> {
-    const table = tx.of(limitIncreases)
-    const open = and(eq(table.id, id), eq(table.status, 'pending'))
-    return (await tx.update(table).set(decision).where(open).returning())[0]
-  },
+  decide: (tx: Tx, id: IncreaseId, decision: Partial<IncreaseRow>): Promise<IncreaseRow | undefined> =>
+    rows.change(tx, { id, status: 'pending' }, decision),
 
   list: (db: Reader, status: IncreaseStatus | undefined, wanted: PageRequest): Promise<Page<IncreaseRow>> =>
     newestFirst(db, wanted, status && eq(db.of(limitIncreases).status, status)),

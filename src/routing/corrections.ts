@@ -6,6 +6,7 @@ import { iso } from '../kernel/clock'
 import { invalidInput, notFound } from '../kernel/errors'
 import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { mapPage, type Page } from '../kernel/page'
+import { rowsOf } from '../kernel/rows'
 import type { Reader, Tx } from '../kernel/store'
 import { accountOf, type OwnerFilter, type ResourceDeps } from '../resource'
 import { type ModeOfCall, modeOfCall } from '../usage'
@@ -110,14 +111,13 @@ function presentCorrection(row: CorrectionRow): Correction {
   }
 }
 
+const rows = rowsOf(routingCorrections)
 const newestFirst = pagesBy(routingCorrections, 'created_at')
 type Listed = PageRequest & { mode?: string | undefined; since?: number }
 
 /** Rows of corrections. A list contains those of one owner only. */
 export const correctionRepository = {
-  insert: async (tx: Tx, row: CorrectionRow): Promise<void> => {
-    await tx.insert(tx.of(routingCorrections)).values(row)
-  },
+  insert: rows.insert,
 
   list(db: Reader, owner: OwnerScope, { mode, since, ...wanted }: Listed): Promise<Page<CorrectionRow>> {
     const table = db.of(routingCorrections)
@@ -130,10 +130,7 @@ export const correctionRepository = {
     )
   },
 
-  removeAll: async (tx: Tx, owner: OwnerScope): Promise<void> => {
-    const table = tx.of(routingCorrections)
-    await tx.delete(table).where(eq(table.owner, owner))
-  },
+  removeAll: async (tx: Tx, owner: OwnerScope): Promise<void> => void (await rows.remove(tx, { owner })),
 }
 
 /**
