@@ -161,6 +161,22 @@ describe('a page that sends its readers elsewhere', () => {
 })
 
 describe('a packed page', () => {
+  test.each([
+    [
+      'text/vtt',
+      'WEBVTT\n\nNOTE x\n\n00:01.000 --> 00:02.000 align:start\n<v Ada>The mill\n\n00:03.000 --> 00:04.000\ngrinds rye.',
+    ],
+    [
+      'application/x-subrip',
+      '1\r\n00:00:01,000 --> 00:00:02,000\r\n<i>The mill</i>\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\n{\\an8}grinds rye.',
+    ],
+  ])('subtitles of type %s are read as what is spoken', async (contentType, text) => {
+    const by = { signal: new AbortController().signal, who: 'test' }
+    const given = { contentType, body: Buffer.from(text) }
+    expect((await pages.readBytes(given, { ...by, prose: true })).text).toBe('The mill grinds rye.')
+    expect((await pages.readBytes(given, by)).text).toBe(text)
+  })
+
   test('a feed is read as its entries', async () => {
     expect(await read('/rss')).toMatchObject({
       title: 'Mill & Co',

@@ -55,6 +55,11 @@ const HTML =
 /** The start of an RSS or Atom feed. */
 const FEED = /^\ufeff?\s*(?:<\?xml[^>]{0,200}\?>\s*){0,3}(?:<!--[^>]{0,500}-->\s*)?<(?:rss|feed|rdf:RDF)(?=[\s>])/i
 
+/** The times of a piece of subtitles, and lines that are not spoken. */
+const CUE = /^(?:\d\d:)?\d\d:\d\d[.,]\d{3} --> /m
+const UNSPOKEN = /^\ufeff?(?:\d{1,6}|WEBVTT\b.*|(?:NOTE|STYLE|REGION)\b.*|(?:\d\d:)?\d\d:\d\d[.,]\d{3} --> .*)?$/
+const CUE_MARKS = /<[^<>]{1,80}>|\{\\[^{}]{1,40}\}/g
+
 type Given = { contentType: string; body: Uint8Array }
 
 /**
@@ -207,6 +212,10 @@ function createReading() {
     const query = { html: text, maxChars: MAX_CHARS, prose: by.prose === true }
     if (isPage || isFeed) return ask(pages, { ...query, isXml: mime.includes('xhtml'), isFeed }, by)
     const read = beginningOf(text, MAX_CHARS)
+    if (by.prose && CUE.test(read.slice(0, HEAD_BYTES))) {
+      const spoken = read.split(/\r?\n/).filter((line) => !UNSPOKEN.test(line))
+      return { title: null, text: spoken.join(' ').replace(CUE_MARKS, ''), publishedAt: null }
+    }
     return { title: null, text: by.prose && PROSE.test(mime) ? unwrapped(read) : read, publishedAt: null }
   }
 }
