@@ -1,12 +1,11 @@
 import type { KeyBindings } from '../accounts'
 import type { ApiKey } from '../accounts/keys/schema'
 import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
-import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { createReadCache, type ReadCache } from '../kernel/read-cache'
-import { createResource, defineResource, type Facts, type Resource, type ResourceDeps, scopeOf } from '../resource'
+import { createResource, type Resource, type ResourceDeps } from '../resource'
 import { GUARDRAILS } from './catalogue'
-import { guardrailSettings } from './config'
+import type { guardrailSettings } from './config'
 import { foreignToKey, guardrailBlocked } from './errors'
 import { createGuard, type Guard } from './guard'
 import type { GuardrailId, Phase } from './guardrail'
@@ -22,54 +21,10 @@ import {
   validateContent,
   validateRules,
 } from './policy'
+import { guardrailPolicy } from './resource'
 import type { Evaluated, Evaluation, GuardrailBinding, GuardrailCatalogue, GuardrailPolicyId, Trial } from './schema'
-import * as words from './schema'
 import type { EngineOpinion } from './second-opinion'
-import { guardrailPolicies, type PolicyRow } from './table'
-
-/** Guardrail policies (docs/api.md 12). */
-export const guardrailPolicy = defineResource({
-  name: 'guardrail_policy',
-  title: { one: 'guardrail policy', many: 'guardrail policies' },
-  path: '/guardrail-policies',
-  plural: 'guardrail_policies',
-  table: guardrailPolicies,
-  id: words.GuardrailPolicyId,
-  words: {
-    New: words.NewPolicy,
-    Patch: words.PolicyPatch,
-    View: words.GuardrailPolicy,
-    Query: words.PolicyQuery,
-    Page: words.PolicyPage,
-  },
-  summaries: {
-    create: 'Create a guardrail policy, not yet bound to a key',
-    list: "List your guardrail policies and your active organization's, newest first",
-    get: 'Read one guardrail policy',
-    update: 'Change a guardrail policy with immediate effect; "rules" replaces all rules',
-    remove: 'Delete a guardrail policy and unbind it from its keys',
-  },
-  owned: 'either',
-  reach: 'active org',
-  permission: 'manageWebhooks',
-  holds: ['description', 'config'],
-  max: guardrailSettings.maxPolicies,
-  boundTo: { column: 'guardrail_policy_id', contains: true },
-  empty: { description: null, rules: [], is_default: false },
-  present: (row: PolicyRow, { boundKeys }: Facts): words.GuardrailPolicy => ({
-    id: row.id,
-    object: 'guardrail_policy',
-    name: row.name,
-    description: row.description,
-    rules: row.rules,
-    scope: scopeOf(row),
-    org_id: row.org_id,
-    is_default: row.is_default,
-    bound_key_count: boundKeys,
-    created: iso(row.created_at),
-    updated: iso(row.updated_at),
-  }),
-})
+import type { PolicyRow } from './table'
 
 export type GuardrailService = ReturnType<typeof createGuardrails>
 

@@ -11,17 +11,16 @@ import { KeyId } from '../kernel/ids'
 import { OutboundFailure } from '../kernel/outbound'
 import type { Tx } from '../kernel/store'
 import { beginningOf } from '../kernel/text'
-import { type Change, createResource, defineResource } from '../resource'
+import { type Change, createResource } from '../resource'
 import { sessionsSince } from './analytics'
-import { widgetSettings } from './config'
 import type { Deps, OtherModules } from './deps'
 import { widgetErrors } from './errors'
-import { DEFAULTS, personaOf, readGroups } from './groups'
+import { readGroups } from './groups'
 import { createHub } from './hub'
 import { identitySecretOf } from './identity'
 import { sessionRepository as rows } from './repository'
 import { callJob } from './request-handoff'
-import * as words from './schema'
+import { widget } from './resource'
 import {
   type DomainCheck,
   type DomainChecked,
@@ -34,60 +33,9 @@ import {
   type WidgetPatch,
   type WidgetQuery,
 } from './schema'
-import { type WidgetRow, widgets } from './table'
+import type { WidgetRow } from './table'
 import { CHAT, CHATS, createRecent, markChat, publishChat, subjectOf, takeoverChanged } from './transcript'
 import { makePreview } from './visitor-auth'
-
-/** Chat widgets (docs/api.md 15.1). The service adds the snippet, which contains this server's address. */
-const widget = defineResource({
-  name: 'iframe',
-  title: { one: 'widget', many: 'widgets' },
-  path: '/iframes',
-  plural: 'configs',
-  table: widgets,
-  id: words.WidgetId,
-  words: {
-    New: words.NewWidget,
-    Patch: words.WidgetPatch,
-    View: words.Widget,
-    Query: words.WidgetQuery,
-    Page: words.WidgetPage,
-  },
-  summaries: {
-    create: 'Create a chat widget',
-    list: 'List chat widgets, newest first',
-    get: 'Read one chat widget',
-    update: 'Change a chat widget; omitted members of a group stay the same',
-    remove: 'Delete a chat widget and its conversations',
-  },
-  owned: 'team',
-  permission: 'manageConnectors',
-  createErrors: [404],
-  holds: ['welcomeMessage', 'suggestedPrompts', 'persona', 'keywords', 'message', 'url'],
-  max: widgetSettings.maxWidgets,
-  empty: {
-    name: 'My Widget',
-    status: 'active',
-    api_key_id: '' as KeyId,
-    key_owner: 'user:',
-    identity_version: 0,
-    ...DEFAULTS,
-  },
-  present: (row: WidgetRow): words.Widget => ({
-    id: row.id,
-    object: 'iframe_config',
-    name: row.name,
-    status: row.status,
-    api_key_id: row.api_key_id,
-    appearance: row.appearance,
-    behavior: { ...row.behavior, persona: personaOf(row.behavior.persona) },
-    security: row.security,
-    intents: row.intents,
-    embed_snippet: '',
-    created_at: iso(row.created_at),
-    updated_at: iso(row.updated_at),
-  }),
-})
 
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
