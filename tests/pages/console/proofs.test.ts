@@ -51,7 +51,7 @@ inChromium('the console, by keyboard and at length', async () => {
 
   test('the first Tab leads past the sections, and a section that is opened has the focus', async () => {
     const { page, problems } = await open('/me/keys')
-    await sees(page, 'Begins with')
+    await sees(page, 'Prefix')
     await tabTo(page, 'Skip to the content', { within: '.skip' })
     await page.keyboard.press('Enter')
     await page.keyboard.press('Tab')

@@ -34,7 +34,7 @@ type Members = Readonly<Record<string, unknown>>
 /** What an event recorded, as names and values that can be copied as JSON. */
 export const EventBody = ({ row }: { row: { inputSummary: Members; outputSummary: Members } }) => (
   <>
-    <Recorded title="Asked" of={row.inputSummary} />
+    <Recorded title="Request" of={row.inputSummary} />
     <Recorded title="Result" of={row.outputSummary} />
   </>
 )

@@ -105,7 +105,7 @@ export const AllJobs = defineScreen<AnyJob>('jobs', 'Jobs', {
     { key: 'type', head: 'Kind', main: true },
     { key: 'state', head: 'State', cell: JobState, main: true, width: '156px' },
     { key: 'owner', head: 'Owner', main: true },
-    { key: 'text', head: 'Asked', width: 'minmax(0, 2fr)' },
+    { key: 'text', head: 'Prompt', width: 'minmax(0, 2fr)' },
     agoColumn('made', 'Created', ({ created_at }) => created_at),
   ],
   filters: [
@@ -138,7 +138,7 @@ export const AllJobs = defineScreen<AnyJob>('jobs', 'Jobs', {
       Step: job.stage ?? 'none',
       Done: `${job.progress} %`,
       Attempts: job.attempts,
-      Asked: job.text || 'not shown to your role',
+      Prompt: job.text || 'not shown to your role',
       With: job.asked || 'nothing else',
       Created: <Time at={job.created_at} />,
       Ended: job.completed_at ? <Time at={job.completed_at} /> : 'not yet',

@@ -17,7 +17,7 @@ export const Limits = defineScreen<WeighedIncrease>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/limits', rows: 'requests' },
   columns: [
-    agoColumn('asked', 'Asked', ({ created }) => created, { number: false, width: '136px' }),
+    agoColumn('asked', 'Requested', ({ created }) => created, { number: false, width: '136px' }),
     { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
     {
       key: 'tier',
@@ -46,7 +46,7 @@ export const Limits = defineScreen<WeighedIncrease>('platform', 'Platform', {
       To: `${it.requested_tier}: ${rate(it.requested_limits)}`,
       'Busiest minute in 7 days': rate(it.peak),
       Use: it.use_case || 'not shown to your role',
-      Asked: <Ago at={it.created} />,
+      Requested: <Ago at={it.created} />,
       Id: <Id id={it.id} />,
     }),
   },
