@@ -29,15 +29,15 @@ const browser = await puppeteer.launch({
   args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'],
 })
 try {
-  const { keys } = await ask('keys')
+  const { keys } = await ask<{ keys: { id: string }[] }>('keys')
   const security = { allowedOrigins: [host.url.origin] }
-  const widget = await ask('iframes', {
-    api_key_id: keys[0].id,
+  const widget = await ask<{ id: string; embed_snippet: string }>('iframes', {
+    api_key_id: keys[0]!.id,
     security,
     behavior: { welcomeMessage: 'Hello! I can help.', suggestedPrompts: ['Where is my order?'] },
   })
   tag = widget.embed_snippet.replace(/src="[^"]+"/, `src="${server.url}/embed.js"`)
-  const { token } = await ask(`iframes/${widget.id}/preview-token`, {})
+  const { token } = await ask<{ token: string }>(`iframes/${widget.id}/preview-token`, {})
   const kinds: { name: string; measure(): Promise<Times>; times: Times[] }[] = [
     {
       name: 'a page of its own',

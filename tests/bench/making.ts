@@ -28,13 +28,13 @@ const { ask } = server
 const makers: Record<string, (n: number) => Promise<unknown>> = {
   image: (n) => ask('images', { prompt: `a red sailboat at sunset, number ${n}` }),
   video: async (n) => {
-    const { job_id } = await ask('video', {
+    const { job_id } = await ask<{ job_id: string }>('video', {
       prompt: `a red sailboat, number ${n}`,
       duration: '5s',
       aspect_ratio: '16:9',
     })
     for (;;) {
-      const { status, error } = await ask(`jobs/${job_id}`)
+      const { status, error } = await ask<{ status: string; error: string }>(`jobs/${job_id}`)
       if (status === 'completed') return
       if (status === 'failed') throw new Error(error)
       await Bun.sleep(20)

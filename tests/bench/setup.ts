@@ -53,17 +53,18 @@ export async function openBench(name: string, more: ConfigOverrides = {}, clock?
   return { app, place, close }
 }
 
-/** A server in a process and a folder of its own. `ask` reads, or with a body posts; it throws what is refused. */
+/** A server in a process and a folder of its own. `ask` reads, or with a body posts, and trusts that
+ * the answer has the type that is asked for; it throws what is refused. */
 export async function serveBench(name: string, env: Record<string, string> = {}) {
   const dataDir = benchFolder(name)
   const server = await startServerProcess({ dataDir, env })
   const headers = { authorization: `Bearer ${devKeyOf(dataDir)}`, 'content-type': 'application/json' }
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-  async function ask(path: string, body?: object): Promise<any> {
+  async function ask<Answer>(path: string, body?: object): Promise<Answer> {
     const input = body ? { method: 'POST', body: JSON.stringify(body) } : {}
     const response = await fetch(`${server.url}/api/v1/${path}`, { headers, ...input })
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-    return (response.headers.get('content-type') ?? '').includes('json') ? response.json() : response.text()
+    const isJson = response.headers.get('content-type')?.includes('json')
+    return (isJson ? response.json() : response.text()) as Promise<Answer>
   }
   return { ...server, dataDir, headers, ask }
 }

@@ -38,7 +38,6 @@ export type FormField = {
   half?: true
   /** Text in a monospaced font. */
   isCode?: true
-  placeholder?: string
   /** What is wrong with a text, while it is typed. */
   problemOf?(text: string): string | undefined
   /** Number of API units per entered unit, such as 100 cents per dollar. */
@@ -92,7 +91,7 @@ type OneProps = {
 
 /** One field of a form, of any kind. */
 export function OneField({ field, value, problem: told, onChange }: OneProps) {
-  const { label, help, kind, choices = [], required, rows = 4, min, max, step, isCode, placeholder } = field
+  const { label, help, kind, choices = [], required, rows = 4, min, max, step, isCode } = field
   const problem = field.problemOf?.(String(value)) ?? told
   if (kind === 'check') return <Check {...{ label, help, onChange }} checked={value === true} />
   if (kind === 'checks') {
@@ -123,7 +122,6 @@ export function OneField({ field, value, problem: told, onChange }: OneProps) {
   const common = {
     value: String(value),
     required,
-    placeholder,
     className: kind === 'json' || isCode ? 'mono' : '',
     onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
   }

@@ -32,7 +32,7 @@ const FUNCTION: readonly FormField[] = [
 ]
 const SERVER: readonly FormField[] = [
   { name: 'label', label: 'Label', help: 'Lower case.', empty: 'text' },
-  { name: 'url', label: 'Address', placeholder: 'https://', empty: 'text' },
+  { name: 'url', label: 'Address', help: 'Starts with https://.', empty: 'text' },
 ]
 
 type Props = { value: Common; onChange(changes: Partial<Common>): void; refusal: string | null }

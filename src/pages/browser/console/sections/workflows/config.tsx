@@ -27,6 +27,7 @@ export const KINDS: Record<StepType, string> = {
 const area = { kind: 'area', rows: 3 } as const
 const MESSAGE: FormField = { name: 'message', label: 'What the person is asked', ...area, required: true }
 const PLACEHOLDERS = 'Use {{trigger.text}} for the input, and {{steps.0.output.text}} for the answer of the first step.'
+const WEB_ADDRESS = 'Starts with https://.'
 const CONDITION = 'Such as trigger.amount > 100, or steps.0.output.text contains "urgent".'
 const FORMATS = { '': 'as usual', text: 'text', json: 'JSON', markdown: 'Markdown', file: 'a file' }
 const METHODS = [
@@ -57,7 +58,7 @@ const FIELDS: Record<Kind, readonly FormField[]> = {
     { name: 'body', label: 'Text', ...area, help: PLACEHOLDERS },
   ],
   http: [
-    { name: 'url', label: 'Address', required: true, placeholder: 'https://' },
+    { name: 'url', label: 'Address', required: true, help: WEB_ADDRESS },
     { name: 'method', label: 'Method', kind: 'choice', choices: METHODS },
     { name: 'timeout_seconds', label: 'Seconds to wait', kind: 'number', min: 1, max: 30 },
     { name: 'body', label: 'Body', ...area },
@@ -65,7 +66,7 @@ const FIELDS: Record<Kind, readonly FormField[]> = {
   condition: [{ name: 'expression', label: 'True if', required: true, isCode: true, help: CONDITION }],
   delay: [
     { name: 'seconds', label: 'Seconds', kind: 'number', min: 1, max: 86_400 },
-    { name: 'until', label: 'Or until', placeholder: '2026-12-24T18:00:00Z' },
+    { name: 'until', label: 'Or until', help: 'A time such as 2026-12-24T18:00:00Z.' },
   ],
   approval: [
     MESSAGE,
@@ -129,7 +130,7 @@ const MORE: Record<string, FormField> = {
   keyword: { name: 'keywords', label: 'Words', kind: 'lines', rows: 2, help: 'One per line.' },
   event: { name: 'eventPattern', label: 'Event', help: 'Such as order.created or order.*' },
   schedule: { name: 'cron', label: 'Times', help: 'Such as 0 9 * * 1-5: at 9 on working days.' },
-  url: { name: 'url', label: 'Its address', placeholder: 'https://' },
+  url: { name: 'url', label: 'Its address', help: WEB_ADDRESS },
   step: { name: 'step', label: 'The step' },
 }
 
