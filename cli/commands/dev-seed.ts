@@ -5,6 +5,7 @@ import { type Config, loadConfig } from '../../src/app/config'
 import { systemClock } from '../../src/kernel/clock'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { createLog } from '../../src/kernel/log'
+import { DEV_KEY, DEV_OWNER } from '../../src/kernel/user-folder'
 import { columnsOf, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { overridesOf, writeWhole } from '../settings'
@@ -63,7 +64,6 @@ const SIZES = {
   large: { prompts: 120, aDay: 60, orgs: 10 },
 } as const
 
-const OWNER = 'owner@example.com'
 const NAMES = 'Tide & Sons,Harbour Books,North Light,Salt Works,Two Oars,Pier Nine,Gull Post,Reef'.split(',')
 
 const columns = columnsOf`what MADE, count COUNT number, see SEE IT keep`
@@ -106,10 +106,10 @@ export const devSeed = command`seed (severe, exits 5): Fill a development server
 /** Creates what a first start would create: an owner with credit and a key. Examples find the key in `dev-key`. */
 async function firstKey({ ops }: PastApp, { dataDir }: Config): Promise<string> {
   const client = connectOps({ kind: 'app', handle: ops.handle }, { headers: { 'x-svc-transport': 'local' } })
-  expectData(await client.users.post({ email: OWNER, name: 'Owner' }))
-  expectData(await client.orgs.post({ name: 'Dev', owner: OWNER }))
-  expectData(await client.credits.post({ owner: OWNER, amount_cents: 10_000, note: 'dev seed' }))
-  const input = { name: 'Dev laptop', tier: 'enterprise' as const, user: OWNER, personal: true as const }
+  expectData(await client.users.post({ email: DEV_OWNER, name: 'Owner' }))
+  expectData(await client.orgs.post({ name: 'Dev', owner: DEV_OWNER }))
+  expectData(await client.credits.post({ owner: DEV_OWNER, amount_cents: 10_000, note: 'dev seed' }))
+  const input = { name: DEV_KEY, tier: 'enterprise' as const, user: DEV_OWNER, personal: true as const }
   const { key } = expectData(await client.keys.post(input))
   await writeWhole(join(dataDir, 'dev-key'), `${key}\n`)
   return key

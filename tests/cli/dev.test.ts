@@ -34,7 +34,7 @@ describe('a development server', () => {
       'jobs, which run once a server starts',
     ])
     expect(statSync(join(root, 'data/dev-key')).mode & 0o777).toBe(0o600)
-    expect((await json('usage show owner@example.com --by day')).length).toBeGreaterThan(28)
+    expect((await json('usage show owner@localhost --by day')).length).toBeGreaterThan(28)
     expect((await run('verify')).exitCode).toBe(0)
   })
 

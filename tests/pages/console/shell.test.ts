@@ -92,9 +92,9 @@ inChromium('the console', async () => {
   })
 
   test('shows what was called, in the policy and without another origin', async () => {
-    const { page, problems } = await open()
+    const { page, problems } = await open('/me/overview?range=7d')
     await page.waitForSelector('.u-wrap')
-    expect(page.url()).toEndWith('/console/me')
+    expect(page.url()).toEndWith('/console/me?range=7d')
     expect(await page.title()).toBe('Overview · Personal · svc')
     expect(await wrongIn(page, 'overview')).toEqual([])
     expect(problems).toEqual([])

@@ -192,6 +192,9 @@ function Layout({ owner, sections, platform }: LayoutProps) {
                 </Route>
               )
             })}
+            <Route path="/:owner/overview">
+              <Redirect to={`/${owner.slug}${search && `?${search}`}`} replace />
+            </Route>
             <Route>
               <Unknown owner={owner} />
             </Route>
