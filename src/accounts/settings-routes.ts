@@ -6,10 +6,8 @@ import type { Store } from '../kernel/store'
 import type { SettingsService } from './settings'
 import { Settings, SettingsPatch } from './settings-schema'
 
-type Deps = { settings: SettingsService; store: Store }
-
 /** `/settings` (docs/api.md 18.3). */
-export const settingsRoutes = ({ settings, store }: Deps, guard: Guard) =>
+export const settingsRoutes = ({ settings, store }: { settings: SettingsService; store: Store }, guard: Guard) =>
   new Elysia({ prefix: '/settings', tags: ['Settings'] })
     .use(guard)
     .get('', async (context) => ({ ...(await settings.read(store.read, toCall(context).caller.userId)) }), {

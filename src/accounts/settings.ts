@@ -20,12 +20,10 @@ export const userSettings = defineTable('user_settings', (k) => ({
   shortcuts: k.bool('shortcuts').notNull().default(true),
   updated_at: k.ms('updated_at').notNull(),
 }))
-type SettingsRow = Row<typeof userSettings>
-
 /** One row per user, created when the first setting is changed. */
 const rows = rowsOf(userSettings)
 
-const save = (tx: Tx, row: SettingsRow) =>
+const save = (tx: Tx, row: Row<typeof userSettings>) =>
   tx
     .insert(tx.of(userSettings))
     .values(row)

@@ -34,8 +34,6 @@ import { assertAlone } from './single-server'
 import { namedForOperators } from './start-errors'
 import { openTelemetry } from './telemetry'
 
-type Places = Pick<Config, 'databaseUrl' | 'dataDir'>
-
 /** Smallest clock difference to correct. Correcting less would make the clock jump with every measurement. */
 const SLACK_MS = 100
 
@@ -362,7 +360,7 @@ async function prepareSchema(location: DatabaseLocation, config: Config, home: s
 /** @throws ConfigError for a database of a newer release, of another development version, or of an unfinished copy */
 export function assertOurs(
   { applied, known, strange, madeBy, unfinished }: Schema,
-  { databaseUrl, dataDir }: Places,
+  { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
 ): void {
   if (unfinished) {
     throw new ConfigError([

@@ -53,8 +53,6 @@ export function namedForOperators(error: unknown, dataDir: string): unknown {
   return why ? new ConfigError([`The data folder ${dataDir} ${why}.`]) : named
 }
 
-type Waiting = { clock: Clock; stop: AbortSignal; say(line: string): void }
-
 /**
  * Runs a start again while Postgres does not answer, for up to PATIENCE_MS, and tells why once. A wrong password or a
  * missing database fails at once. Returns null if `stop` aborts between two attempts.
@@ -62,7 +60,7 @@ type Waiting = { clock: Clock; stop: AbortSignal; say(line: string): void }
  */
 export async function onceDatabaseAnswers<T>(
   start: () => Promise<T>,
-  { clock, stop, say }: Waiting,
+  { clock, stop, say }: { clock: Clock; stop: AbortSignal; say(line: string): void },
 ): Promise<T | null> {
   const until = clock.monotonic() + PATIENCE_MS
   for (let isReported = false; ; isReported = true) {

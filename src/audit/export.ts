@@ -59,12 +59,10 @@ export async function* exportRows(
   yield* eventsBetween(reader, { scope, above, upTo: ceiling, filters: filtersOf(reader, filters), signal })
 }
 
-type Range = Omit<Slice, 'limit'> & { signal: AbortSignal }
-
 /** Events of a chain with `above < seq <= upTo`, newest first, in pages. */
 async function* eventsBetween(
   reader: Reader,
-  { scope, above: floor, upTo: ceiling, filters, signal }: Range,
+  { scope, above: floor, upTo: ceiling, filters, signal }: Omit<Slice, 'limit'> & { signal: AbortSignal },
 ): AsyncGenerator<AuditEventRow[]> {
   for (let upTo = ceiling; upTo > floor && !signal.aborted; upTo -= WINDOW) {
     const above = Math.max(floor, upTo - WINDOW)

@@ -16,8 +16,6 @@ type ChainRange = { scope: ChainScope; above: number; upTo: number; base: End; s
 /** The first broken event and phrases that explain the fault. */
 type BrokenLink = { row: AuditEventRow; faults: string[] }
 
-type WalkResult = { end: End | null; broken: BrokenLink | null }
-
 type IntegrityRequest = {
   scope: ChainScope
   dates: RangeQuery
@@ -136,7 +134,7 @@ async function walkChain(
   reader: Reader,
   { scope, above, upTo, base, signal }: ChainRange,
   onEvent: (row: AuditEventRow) => void,
-): Promise<WalkResult> {
+): Promise<{ end: End | null; broken: BrokenLink | null }> {
   let end: End | null = above === base.seq ? base : null
   for (let last = above; last < upTo && !signal.aborted; ) {
     const rows = await pageOfChain(reader, { scope, above: last, upTo, limit: PAGE })

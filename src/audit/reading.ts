@@ -51,8 +51,6 @@ type Deps = {
   ownerNamed(reader: Reader, word: string | undefined): Promise<OwnerScope>
   userByEmail(reader: Reader, email: string): Promise<{ id: string } | undefined>
 }
-type ReadingDeps = Deps & { signatures: ReturnType<typeof createExportSignatures> }
-
 /** The chain to read: a tenant's own or their organization's, or the one that an operator names. */
 type ChainChoice = { scope?: RecordScope | undefined; owner?: string | undefined }
 
@@ -89,7 +87,7 @@ async function list(
  * the file contains it. Throws 400 for invalid dates before recording anything.
  */
 async function* exportEvents(
-  deps: ReadingDeps,
+  deps: Deps & { signatures: ReturnType<typeof createExportSignatures> },
   call: Call<Caller>,
   { scope, owner, ...request }: AuditExport & ChainChoice,
 ): AsyncGenerator<string> {

@@ -198,8 +198,6 @@ export const actionsBetween = query<{ scope: ChainScope; above: number; upTo: nu
     .groupBy(t.action)
 })
 
-type Base = End & { event_seq: number }
-
 const ofScope = query<{ scope: ChainScope }>()((db, p) => {
   const t = db.of(auditBases)
   return db.select().from(t).where(eq(t.scope, p.scope))
@@ -207,7 +205,7 @@ const ofScope = query<{ scope: ChainScope }>()((db, p) => {
 
 export const allBases = query<Record<never, never>>()((db) => db.select().from(db.of(auditBases)))
 
-export const setBase = command<Base & { scope: ChainScope }>()((tx, p) => {
+export const setBase = command<End & { event_seq: number; scope: ChainScope }>()((tx, p) => {
   const t = tx.of(auditBases)
   const row = allOf(t, p)
   return tx

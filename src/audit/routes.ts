@@ -7,12 +7,10 @@ import { EXPORT_HEADERS } from './export'
 import type { AuditReading } from './reading'
 import { AuditEvent, Checkpoint, Integrity, OwnAuditExport, OwnAuditQuery, OwnRange, RecordScope } from './schema'
 
-type Deps = { auditReading: AuditReading }
-
 const RECORD = { scope: 'billing' } as const
 
 /** The caller's audit log (docs/api.md 19). `GET /audit` returns a bare array, so paging is in headers. */
-export const auditRoutes = ({ auditReading }: Deps, download: Downloads, guard: Guard) =>
+export const auditRoutes = ({ auditReading }: { auditReading: AuditReading }, download: Downloads, guard: Guard) =>
   new Elysia({ prefix: '/audit', tags: ['Audit'] })
     .use(guard)
     .get(

@@ -51,8 +51,6 @@ const ENTITY_TYPES = [
   'engine',
   'operator',
 ] as const
-type EntityType = (typeof ENTITY_TYPES)[number]
-
 /** One chain per owner. Events that belong to no tenant (engines, server settings) go to the server's chain. */
 export type ChainScope = OwnerScope | 'server'
 
@@ -92,7 +90,7 @@ export type OutputSummary = {
 export type AuditEntry = {
   /** `noun.verb`, one of the actions of docs/api.md 19. */
   action: string
-  entityType: EntityType
+  entityType: (typeof ENTITY_TYPES)[number]
   entityId: string | null
   /** The chain to write to. Defaults to the caller's own. */
   scope?: ChainScope

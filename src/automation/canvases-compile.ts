@@ -97,9 +97,7 @@ type Flow = readonly Place[]
  * One place in a flow: a node, or a guard (`node: null`). A condition has a branch for each of its answers. The true
  * branch of a guard runs when any answer in `waitsFor` was given.
  */
-type Place = { node: string | null; waitsFor: readonly Answer[]; branches: Branches | null }
-
-type Branches = { true: Flow; false: Flow }
+type Place = { node: string | null; waitsFor: readonly Answer[]; branches: { true: Flow; false: Flow } | null }
 
 /** A flow under construction. `path` holds the enclosing flows, outermost first, and ends with the flow itself. */
 type Line = { places: Place[]; path: readonly Line[] }

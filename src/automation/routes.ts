@@ -217,9 +217,7 @@ export const workflowRoutes = (service: WorkflowService, guard: Guard) =>
 export const workflowOperatorRoutes = (service: WorkflowService, edge: OperatorEdge) =>
   operatorRoutes(workflowVerbs(service), edge)
 
-type FromCanvas = WorkflowService['fromCanvas']
-
-const readingOf = ({ get, listRuns, getRun }: FromCanvas) =>
+const readingOf = ({ get, listRuns, getRun }: WorkflowService['fromCanvas']) =>
   [
     verb.get(
       '/evi/canvases/:id/workflow',

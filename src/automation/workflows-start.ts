@@ -98,13 +98,11 @@ export const identityOfWorkflow = ({ user_id, api_key_id, active_org_id }: Workf
 })
 
 export type StartRun = ReturnType<typeof createStart>
-type StartAll = ReturnType<typeof createStartAll>
-
 export type ScheduleDeps = {
   store: Store
   clock: Clock
   jobs: Pick<Jobs, 'register' | 'ensure'>
-  startAll: StartAll
+  startAll: ReturnType<typeof createStartAll>
   /** The time zone of a user's account, for schedules without a time zone (docs/api.md 10). */
   zoneOf(reader: Reader, userId: UserId): Promise<string>
   onError(name: string, error: unknown): void

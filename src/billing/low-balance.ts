@@ -13,8 +13,6 @@ const creditsLow = defineEvent<{
   threshold_cents: number
 }>('credits.low')
 
-type Deps = { limits: AccountLimitsOf; events: EventBus }
-
 /** Requests an automatic top-up in the transaction of the charge that made it due; does nothing while one is open. */
 export type InputTopUp = (tx: Tx, owner: OwnerScope, amountCents: number) => Promise<void>
 
@@ -24,7 +22,7 @@ export type BalanceWatch = ReturnType<typeof createBalanceWatch>
  * Detects when a charge takes a balance below one of its owner's thresholds. Each crossing is reported once: the
  * balance has to rise above the threshold before it can cross it again.
  */
-export function createBalanceWatch({ limits, events }: Deps) {
+export function createBalanceWatch({ limits, events }: { limits: AccountLimitsOf; events: EventBus }) {
   let orderTopUp: InputTopUp | null = null
 
   return { charged, decreased, limitsChanged, onTopUp }

@@ -18,8 +18,6 @@ type LedgerEntry = {
   note: string | null
 }
 
-type LedgerPage = { items: LedgerEntry[]; next: string | null }
-
 /** Rows read per statement, and statements per page, when a filter selects few of them. */
 const ROWS_PER_FILTERED_READ = 1_000
 const MAX_READS = 1_000
@@ -255,7 +253,7 @@ export async function listLedger(
   owner: OwnerScope,
   limit: number,
   { cursor, ref, kind, from = null, to = null }: LedgerFilter = {},
-): Promise<LedgerPage> {
+): Promise<{ items: LedgerEntry[]; next: string | null }> {
   const mark = decodeCursor(LEDGER, cursor)
   const items: LedgerEntry[] = []
   let [at, id] = [mark?.at ?? Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]

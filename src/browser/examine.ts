@@ -2,8 +2,6 @@ import type { Values } from '../kernel/config'
 import { findChromium, isSandboxed, startChromium } from './chromium'
 import type { browserSettings } from './config'
 
-type Settings = Values<typeof browserSettings>
-
 export { findChromium, isSandboxed }
 
 /** Sample letters, by script. */
@@ -23,7 +21,7 @@ export type Examined = {
 const FRAME_MS = 10_000
 
 /** Starts the browser that sessions would use, draws a page in it and ends it. Throws the problem. */
-export async function examineBrowser(settings: Settings, now: () => number): Promise<Examined> {
+export async function examineBrowser(settings: Values<typeof browserSettings>, now: () => number): Promise<Examined> {
   const began = now()
   const browser = await startChromium(settings)
   try {

@@ -1,8 +1,6 @@
 import type { Transporter } from 'nodemailer'
 import { beginningOf } from '../kernel/text'
 
-type Deps = { settings: { smtpUrl: string; mailFrom: string } }
-
 export type Message = {
   to: readonly string[]
   subject: string
@@ -25,7 +23,7 @@ const MAX_SUBJECT = 500
 const HOST = /@([^@>\s]+)>?\s*$/
 
 /** Sends plain text. A message cannot name files or add addresses and headers. */
-export function createMail({ settings: { smtpUrl, mailFrom } }: Deps) {
+export function createMail({ settings: { smtpUrl, mailFrom } }: { settings: { smtpUrl: string; mailFrom: string } }) {
   let transport: Transporter | null = null
   return {
     isConfigured: () => smtpUrl !== '' && mailFrom !== '',

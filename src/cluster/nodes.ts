@@ -166,12 +166,10 @@ export const FAR_OFF_MS = 60_000
 /** How long a role may have no process, for example while its only one restarts. */
 const RESTART_MS = 30_000
 
-type Nodes = ReturnType<typeof createNodes>
-
 /** The part of a node's state that only the assembled server knows. */
 type Work = Pick<NodeState, 'address' | 'connections' | 'jobs'>
 
-type Deps = { nodes: Nodes; clock: Clock; onError(name: string, error: unknown): void }
+type Deps = { nodes: ReturnType<typeof createNodes>; clock: Clock; onError(name: string, error: unknown): void }
 
 /** Less than a third of the lease, so that a late renewal does not end it. */
 export const RENEW_MS = 1_500

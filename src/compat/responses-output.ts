@@ -18,8 +18,6 @@ import {
 type Ended = Extract<Progress, { type: 'ended' }>
 type Run = Ended['run']
 type Answer = Ended['answer']
-type Failure = { code: string; message: string; type: string }
-
 type Request = {
   input: ResponseInput
   kinds: ToolKinds
@@ -354,7 +352,7 @@ export function createOutput({
   }
 
   /** The response of a run that failed after its stream began. Its items remain, as incomplete. */
-  function failed(error: Failure): { body: ResponseBody; frames: string } {
+  function failed(error: { code: string; message: string; type: string }): { body: ResponseBody; frames: string } {
     if (whole) return whole
     const frames = begun() + closed('incomplete')
     const body: ResponseBody = { ...bodyNow('failed'), error }

@@ -79,9 +79,7 @@ export function readBase(request: Request): void {
   Object.defineProperty(request, 'url', { value: rewritten })
 }
 
-type ServedPath = { path: string; rules: BaseRules }
-
-function servedPath(path: string): ServedPath | null {
+function servedPath(path: string): { path: string; rules: BaseRules } | null {
   const [, model, deployed] = /^\/openai\/deployments\/([^/]+)\/(.+)$/.exec(path) ?? []
   if (model && deployed) {
     return OF_DEPLOYMENT.test(deployed)

@@ -137,10 +137,8 @@ const CODES: Readonly<Record<string, string>> = {
 
 const TOO_LONG = /comes? to (?:about )?(\d{1,12}) tokens; the maximum context length of the engine is (\d{1,12})/
 
-type Envelope = ReturnType<typeof toEnvelope>['error']
-
 /** An error in this format (docs/api.md 30.5). A prompt that is too long gets the words that clients look for. */
-function faceOf({ type, code, message, param }: Envelope) {
+function faceOf({ type, code, message, param }: ReturnType<typeof toEnvelope>['error']) {
   const [, tokens, max] = TOO_LONG.exec(message) ?? []
   return {
     type: CODES[code] ?? TYPES[type] ?? type,

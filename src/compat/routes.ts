@@ -61,8 +61,6 @@ import { getResponse, listInputItems } from './stored'
 
 const ById = checkedQuery(t.Object({ id: t.String() }))
 
-type Write = (frames: string) => void | Promise<void>
-
 const AS_FRAMES = { frame: (frames: string) => frames, endsWithDone: false, openingMs: 10_000 }
 
 const ReadQuery = t.Object({
@@ -81,7 +79,7 @@ export const responseRoutes = (deps: BackgroundDeps, streams: Streams, guard: Gu
         Object.assign(response.request, nameIgnored(set.headers, response.ignored))
         if (body.background && body.stream)
           return streams.open({
-            source: (write: Write) => streamBegun(deps, call, body, response, write),
+            source: (write: (frames: string) => void | Promise<void>) => streamBegun(deps, call, body, response, write),
             ...AS_FRAMES,
             exchange,
             request,

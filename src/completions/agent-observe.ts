@@ -8,8 +8,6 @@ import type { MadeThings, ToolOutcome } from '../tools/schema'
 import type { Emit, ToolAccess, ToolUse } from './agent-schema'
 
 type Deps = { tools: Tools; clock: Clock; trace?: Trace }
-type Ended = { place: number; outcome: ToolOutcome }
-
 /**
  * Runs the tool calls of one turn concurrently, and emits a step as each begins and ends. Returns the texts for the
  * engine, in the order of the calls. For a failed tool that text is the error (docs/api.md 22.5).
@@ -46,7 +44,7 @@ export async function observe(
   }
   const context = { call, signal, now: clock.now(), conversationId, guard, made }
   const running = new Map(
-    guarded.map(({ request, blockedUse }, place): [number, Promise<Ended>] => [
+    guarded.map(({ request, blockedUse }, place): [number, Promise<{ place: number; outcome: ToolOutcome }>] => [
       place,
       (blockedUse ? Promise.resolve(blockedUse) : tools.run(toolset, request, context)).then((outcome) => ({
         place,

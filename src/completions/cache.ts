@@ -335,8 +335,6 @@ function createShares(max: number) {
 /** A filter of cached answers. Every given member must match. */
 export type CacheChoice = { owner?: OwnerScope | undefined; keyId?: KeyId | undefined; mode?: string | undefined }
 
-type CacheReadingDeps = { cache: AnswerCache; clock: Clock; enabled: boolean }
-
 export type CacheReading = ReturnType<typeof createCacheReading>
 
 const isMeant = (entry: Entry, { owner, keyId, mode }: CacheChoice): boolean =>
@@ -345,7 +343,7 @@ const isMeant = (entry: Entry, { owner, keyId, mode }: CacheChoice): boolean =>
   (mode === undefined || entry.answer.resolvedMode === mode)
 
 /** The operators' view of this process's answer cache. Never shows the text of a prompt or an answer. */
-export function createCacheReading({ cache, clock, enabled }: CacheReadingDeps) {
+export function createCacheReading({ cache, clock, enabled }: { cache: AnswerCache; clock: Clock; enabled: boolean }) {
   return {
     /** Counts since the start of this process. Entries are grouped by resolved mode. */
     stats() {

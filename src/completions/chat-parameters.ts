@@ -178,8 +178,6 @@ const Chosen = t.Object({ tool_choice: maybe(ToolChoice) })
 
 const NO_PARAMETERS = { type: 'object', properties: {} }
 
-type ChatTool = NonNullable<ChatInput['tools']>[number]
-
 /** The MCP servers among the tools of a chat, and their paths in it (docs/api.md 28.2). Empty without servers. */
 export function serversIn({ tools }: Pick<ChatInput, 'tools'>): Pick<CompletionRequest, 'servers' | 'serversAt'> {
   if (!tools?.length) return {}
@@ -188,7 +186,7 @@ export function serversIn({ tools }: Pick<ChatInput, 'tools'>): Pick<CompletionR
   return servers.length ? { servers, serversAt } : {}
 }
 
-const isServer = (tool: ChatTool): tool is McpServer => tool.type === 'mcp'
+const isServer = (tool: NonNullable<ChatInput['tools']>[number]): tool is McpServer => tool.type === 'mcp'
 
 /**
  * The functions that a chat client offers. Null without tools, and empty if all tools are MCP servers (docs/api.md 4).
@@ -224,12 +222,10 @@ export function functionsOf(
   return { ...choose(functions.map(toEngineTool), choice ?? 'auto', isKnown), oneCallATurn: parallel === false }
 }
 
-type Choice = Static<typeof ToolChoice>
-
 /** Applies `tool_choice`: a mode, one named function, or a list of allowed functions with a mode. */
 function choose(
   tools: EngineTool[],
-  choice: Choice,
+  choice: Static<typeof ToolChoice>,
   isKnown: (name: string) => boolean,
 ): Omit<OfferedTools, 'oneCallATurn'> {
   // One vendor's word for "required".

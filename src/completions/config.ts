@@ -74,10 +74,8 @@ export type CacheRules = {
   ttlS(mode: string): number
 }
 
-type Settled = { cacheEnabled: boolean; cacheMaxMb: number }
-
 /** The cache rules from the resolved settings. */
-export const cacheRulesOf = (values: Settled): CacheRules => ({
+export const cacheRulesOf = (values: { cacheEnabled: boolean; cacheMaxMb: number }): CacheRules => ({
   enabled: values.cacheEnabled,
   maxBytes: values.cacheMaxMb * 1024 * 1024,
   ttlS: (mode) => ((values as Record<string, unknown>)[ttlName(mode)] as number | undefined) ?? defaultTtlS(mode),

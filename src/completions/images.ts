@@ -46,15 +46,13 @@ function typeOfPicture(bytes: Buffer, path: string): string {
   return `image/${format.toLowerCase()}`
 }
 
-type GivenImage = { attachment: Attachment; member: string; detail?: unknown }
-
 export const isImage = ({ type }: Part): boolean => type === 'image_url' || type === 'input_image' || type === 'image'
 
 /**
  * The image of a chat part in any form that clients use, and the member that holds it. Null for other parts. Throws 400
  * `validation_error` if the image is missing. `path` is the path of the part.
  */
-export function imageIn(part: Part, path: string): GivenImage | null {
+export function imageIn(part: Part, path: string): { attachment: Attachment; member: string; detail?: unknown } | null {
   if (part.type === 'image_url' || part.type === 'input_image') {
     const { image_url: image, detail } = part
     if (typeof image === 'string') return { attachment: attachmentOf(image), member: 'image_url', detail }

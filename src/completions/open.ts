@@ -44,7 +44,7 @@ export function openRun(
   const { prompt, conversation } = request
   // Raw output gets no memories, and stealth modes neither store nor recall (docs/api.md 2.1).
   const recalls = !request.sealed && request.voice.persona !== 'none' && !isStealth(request.mode)
-  const found: Found = [
+  const found: Perhaps<Here> = [
     typeof conversation === 'object' ? conversations.history(ownerOf(caller), conversation.attach) : null,
     // The caller states if the key has a brand soul, so calls without one need no query.
     request.usesSoul && caller.type === 'key' && caller.hasBrandSoul
@@ -71,8 +71,6 @@ type Here = [
 ]
 
 type Perhaps<All> = { [Place in keyof All]: All[Place] | Promise<All[Place]> }
-
-type Found = Perhaps<Here>
 
 function runOf(deps: PipelineDeps, call: Call, request: CompletionRequest, write: Write | null, here: Here) {
   const stealth = isStealth(request.mode)

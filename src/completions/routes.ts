@@ -35,8 +35,6 @@ type ChatRules = { honours: boolean; forClients: boolean; model: string | null }
 type ReadChat = { body: ChatInput; warnings: string[]; files: readonly GivenFile[] }
 type Ready = ReadChat & Pick<CompletionRequest, 'ignores'>
 
-type ChatService = ReturnType<typeof createChat>
-
 /** Paths that chat clients call by default but that are not served here, with what to call instead. */
 const NOT_SERVED: Readonly<Record<string, string>> = {
   '/messages/batches': 'Send batches to POST /api/v1/batches.',
@@ -54,7 +52,7 @@ const NOT_SERVED: Readonly<Record<string, string>> = {
 export const insteadOf = (path: string): string | null =>
   NOT_SERVED[path] ?? NOT_SERVED[`/${path.split('/')[1]}`] ?? null
 
-export const chatRoutes = (chat: ChatService, streams: Streams, guard: Guard) =>
+export const chatRoutes = (chat: ReturnType<typeof createChat>, streams: Streams, guard: Guard) =>
   new Elysia({ tags: ['Chat'] }).use(guard).post(
     '/chat/completions',
     async ({ body, request, set, exchange, route }) => {

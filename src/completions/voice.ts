@@ -95,8 +95,6 @@ type VoiceSession = {
   skills: readonly string[]
 }
 
-type TokensDeps = { clock: Clock; masterKey: Uint8Array; secret: string }
-
 const PREFIX = 'svc_voice_'
 
 /** docs/api.md 6. */
@@ -233,7 +231,7 @@ const unpaid = (id: VoiceSessionId) => ({
 })
 
 /** Tokens of voice sessions. They are signed, and not stored. */
-function createVoiceTokens({ clock, masterKey, secret }: TokensDeps) {
+function createVoiceTokens({ clock, masterKey, secret }: { clock: Clock; masterKey: Uint8Array; secret: string }) {
   const key = new TextEncoder().encode(secret || hmacHex(masterKey, 'voice-token'))
   const date = (at: number) => new Date(at)
   return {

@@ -75,8 +75,6 @@ const MAX_WORDS = 500
 /** Failures that say nothing about the health of the upstream. */
 const BLAMELESS: ReadonlySet<FailureKind> = new Set(['config', 'rejected', 'throttled'])
 
-type Failure = Pick<EngineFailure, 'kind' | 'message' | 'rejection'>
-
 /** An upstream may repeat the key that it was called with (docs/promises.md I25). */
 const withoutKeys = (words: string): string => words.replace(/\b(sk|pk|key|gsk|AIza)[-_A-Za-z0-9]{8,}/g, '$1…')
 
@@ -371,7 +369,7 @@ function report(
   log: Log,
   { request: { mode, origin } }: Input<unknown>,
   by: Candidate,
-  { kind, message, rejection }: Failure,
+  { kind, message, rejection }: Pick<EngineFailure, 'kind' | 'message' | 'rejection'>,
 ): void {
   const words = rejection && !origin?.stealth ? { upstream_said: withoutKeys(rejection.words) } : {}
   log[kind === 'config' ? 'error' : 'warn'](

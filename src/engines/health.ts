@@ -166,8 +166,6 @@ type Deps = {
   changed(change: BreakerChange): void
 }
 
-type Failure = { at: number; owner: string | undefined }
-
 /** Owners whose failures are remembered. The one that failed longest ago is dropped first. */
 const MAX_OWNERS = 10_000
 const BETWEEN_PROBES_MS = 5_000
@@ -181,7 +179,7 @@ const TRIAL_MS = 5_000
  */
 export function createTargetBreaker({ clock, answers, changed }: Deps) {
   const owners = createLru<string, Breaker>(MAX_OWNERS)
-  let failures: Failure[] = []
+  let failures: { at: number; owner: string | undefined }[] = []
   let openedAt: number | null = null
   let triedAt: number | null = null
   let inFlight = 0

@@ -11,10 +11,8 @@ import { createProbes } from './probes'
 import { createTargets, type Origin, type Target, type Targets } from './targets'
 import { createVideoCalls } from './videos'
 
-type ModelStatus = 'available' | 'degraded' | 'down'
-
 /** Whether an engine would answer now. `why` is for operators: the obstacle, or null. */
-export type EngineStatus = { status: ModelStatus; why: string | null }
+export type EngineStatus = { status: 'available' | 'degraded' | 'down'; why: string | null }
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number }
 

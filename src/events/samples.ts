@@ -35,8 +35,6 @@ const submission = {
 }
 const chat = { config_id: id(7), session_id: id(8), operator_id: null }
 
-type Sample = { about: string; data: Readonly<Record<string, unknown>> }
-
 /** The server's events that callers can receive, with a description and sample data (docs/api.md 14.2). */
 export const SAMPLES = {
   'completion.created': {
@@ -151,4 +149,4 @@ export const SAMPLES = {
     about: 'A workflow sent a notification in the app',
     data: { to: 'everyone', subject: 'News', body: 'The report is there.', workflow_id: id(2), run_id: id(3) },
   },
-} as const satisfies Record<string, Sample>
+} as const satisfies Record<string, { about: string; data: Readonly<Record<string, unknown>> }>

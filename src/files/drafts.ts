@@ -34,10 +34,8 @@ export type Draft = { place: string; sha256: string; size: number; mimeType: str
 
 export type Source = AsyncIterable<Uint8Array> | Uint8Array
 
-type Deps = { place: Place; incoming: string; maxBytes: number }
-
 /** Receives files: writes and hashes the bytes in pieces, detects their type, and moves them to their place. */
-export function createDrafts({ place, incoming, maxBytes }: Deps) {
+export function createDrafts({ place, incoming, maxBytes }: { place: Place; incoming: string; maxBytes: number }) {
   /**
    * Stores bytes in constant memory. `claimed` is the media type from their maker; the draft has the detected one.
    * Throws 409 `conflict` above the owner's limit, 503 `storage_unavailable` if the disk is full.

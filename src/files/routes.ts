@@ -29,8 +29,6 @@ const SHOWN =
 /** The part of a file to answer with. `ignored` if a range was requested and the whole file is sent. */
 type Part = { status: 200 | 206; from: number; to: number; ignored: boolean } | { status: 304 } | { status: 416 }
 
-type Request = Pick<Headers, 'get'>
-
 const etagOf = ({ sha256 }: Pick<ArtifactRow, 'sha256'>): string => `"${sha256}"`
 
 const Link = checkedQuery(
@@ -210,7 +208,7 @@ export const fileRoutes = (files: Pick<Files, 'byLink' | 'read' | 'thumbnail'>, 
   )
 
 /** The part that the request headers select (RFC 9110). Several ranges select the whole file. */
-function partOf(row: Pick<ArtifactRow, 'sha256' | 'size_bytes'>, headers: Request): Part {
+function partOf(row: Pick<ArtifactRow, 'sha256' | 'size_bytes'>, headers: Pick<Headers, 'get'>): Part {
   const etag = etagOf(row)
   const size = row.size_bytes
   if ((headers.get('if-none-match') ?? '').split(',').some((one) => ['*', etag, `W/${etag}`].includes(one.trim())))

@@ -18,10 +18,8 @@ import { type Listing, fileRepository as rows } from './repository'
 import { type About, type Artifact, ArtifactId, type ArtifactPage, type ArtifactQuery } from './schema'
 import type { ArtifactRow } from './table'
 
-type Signed = { url: string; until: number }
-
 /** An artifact for its owner, with a link that works until `until`. */
-const presentArtifact = (row: ArtifactRow, { url, until }: Signed): Artifact => ({
+const presentArtifact = (row: ArtifactRow, { url, until }: { url: string; until: number }): Artifact => ({
   id: row.id,
   type: row.type,
   title: row.title,
@@ -45,8 +43,6 @@ const presentArtifact = (row: ArtifactRow, { url, until }: Signed): Artifact => 
 /** Lifetime of a link in milliseconds (docs/api.md 2.3). */
 const LINK_MS = 3_600_000
 
-type Link = { expires: string; signature: string }
-
 /** Picture types that every browser shows. */
 const PICTURE = /^image\/(png|jpeg|gif|webp|avif)$/
 
@@ -55,8 +51,6 @@ const MAX_CHARS = 120
 const MAX_STEM_BYTES = 230
 
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)\s*(?:\.|$)/i
-
-type FileRules = { ownerMb: number; ownerCount: number; retentionDays: number }
 
 export type FilesDeps = {
   store: Store
@@ -67,7 +61,7 @@ export type FilesDeps = {
   incoming: string
   masterKey: Uint8Array
   origin(): string
-  rules: FileRules
+  rules: { ownerMb: number; ownerCount: number; retentionDays: number }
   onError(name: string, error: unknown): void
 }
 
@@ -349,7 +343,7 @@ function createLinks({ masterKey, origin }: { masterKey: Uint8Array; origin(): s
     },
 
     /** Whether the link was signed here for this file, and has not expired. */
-    holds: (id: string, { expires, signature }: Link, now: number): boolean =>
+    holds: (id: string, { expires, signature }: { expires: string; signature: string }, now: number): boolean =>
       timingSafeEqual(signature, signatureOf(id, expires)) && Number(expires) * 1_000 > now,
   }
 }

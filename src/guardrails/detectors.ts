@@ -129,11 +129,9 @@ export const groundedness = defineGuardrail({
   },
 })
 
-type Source = { words: ReadonlySet<string>; numbers: ReadonlySet<string> }
-
 type Claim = { start: number; end: number; words: readonly string[]; numbers: readonly string[] }
 
-const sourcesOf = remember((joined: string): Source[] =>
+const sourcesOf = remember((joined: string): { words: ReadonlySet<string>; numbers: ReadonlySet<string> }[] =>
   joined.split(SEPARATOR).map((source) => ({
     words: new Set(contentWords(source)),
     numbers: new Set(numbersIn(source)),

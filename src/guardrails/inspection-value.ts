@@ -4,8 +4,6 @@ import type { AboutText, Finding, Match } from './guardrail'
 import { applyEveryRule, applyRules, type Outcome, type Span, withSpans } from './inspection'
 import type { CompiledRule } from './policy'
 
-type JsonVisitor = { name(name: string): void; leaf(leaf: string | number): void }
-
 /** Maximum rounds of repeated decoding, and maximum number of decoded forms per text. */
 const MAX_ROUNDS = 3
 
@@ -299,7 +297,7 @@ export function decodedForms(text: string): readonly string[] {
 }
 
 /** Calls the visitor for every member name, text and number of a JSON value, in document order. */
-function walkJson(value: unknown, visitor: JsonVisitor): void {
+function walkJson(value: unknown, visitor: { name(name: string): void; leaf(leaf: string | number): void }): void {
   if (typeof value === 'string' || typeof value === 'number') visitor.leaf(value)
   else if (Array.isArray(value)) for (const one of value) walkJson(one, visitor)
   else if (value !== null && typeof value === 'object') {

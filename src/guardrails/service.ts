@@ -33,7 +33,7 @@ type Deps = {
   resources: ResourceDeps
   bindings: KeyBindings
   policies: Resource<typeof guardrailPolicy>
-  lookup: PolicyLookup
+  lookup: ReturnType<typeof createPolicyLookup>
   runner: RuleRunner
 }
 
@@ -210,8 +210,6 @@ const { rows } = guardrailPolicy
 
 /** The subject of a policy lookup: the policy bound to the key applies, else the default of the owner. */
 type UnderPolicy = Pick<TenantCaller, 'orgId' | 'userId'> & { guardrailPolicyId?: string | null }
-type PolicyLookup = ReturnType<typeof createPolicyLookup>
-
 const REMEMBERED = 20_000
 
 /**

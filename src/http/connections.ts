@@ -29,12 +29,10 @@ const PAUSE_MS = 20
 /** Descriptors that connections never get. They are for the database, engines, the operator socket and new requests. */
 const RESERVE = 1_024
 
-type Limits = { perAddress: number; total: number }
-
 type Deps = {
   clock: Clock
   log: Log
-  limits: Limits
+  limits: { perAddress: number; total: number }
   /** True if an address is one of the operator's own proxies, which many clients share. */
   isProxy(address: string): boolean
 }

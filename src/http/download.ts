@@ -2,8 +2,6 @@ import { errorFields, type Log } from '../kernel/log'
 import type { Exchange } from './context'
 import type { AccessLog } from './metrics'
 
-type Deps = { log: Log; accessLog: AccessLog }
-
 type Download = {
   exchange: Exchange
   request: Request
@@ -20,7 +18,7 @@ export type Downloads = ReturnType<typeof createDownloads>
  * that leaves ends it. An error before the first piece keeps its status. A later one cuts the connection, so that a
  * partial file is not mistaken for a complete one.
  */
-export function createDownloads({ log, accessLog }: Deps) {
+export function createDownloads({ log, accessLog }: { log: Log; accessLog: AccessLog }) {
   return async function download({ source, headers, ...from }: Download): Promise<Response> {
     const { exchange, request } = from
     const first = await source.next()

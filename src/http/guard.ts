@@ -10,12 +10,10 @@ const HEADER = 'idempotency-key'
 /** Content type of answers that are already text. */
 export const JSON_TYPE = 'application/json;charset=utf-8'
 
-type Headers = Record<string, string | number | string[] | undefined>
-
 /** The context of a hook before or after the handler. */
 type Answering = {
   exchange: Exchange
-  set: { status?: number | string; headers: Headers }
+  set: { status?: number | string; headers: Record<string, string | number | string[] | undefined> }
   responseValue?: unknown
 }
 

@@ -10,7 +10,7 @@ import type { RouteRules } from './route-rules'
 type Deps = {
   log: Log
   clock: Clock
-  metrics: HttpMetrics
+  metrics: Metrics['http']
   rules: Pick<RouteRules, 'shown'>
   traffic: Pick<Traffic, 'note'>
 }
@@ -112,8 +112,6 @@ export function createMetrics() {
 }
 
 export type Metrics = ReturnType<typeof createMetrics>
-type HttpMetrics = Metrics['http']
-
 /**
  * A counter or, with `buckets`, a histogram. It runs for every request. Unlike those of the package, it hashes no label
  * objects, and creates them only when somebody reads the metrics.

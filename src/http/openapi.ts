@@ -147,15 +147,13 @@ type Hooks = {
   params?: Standard<TSchema>
   response?: Record<string, Standard<TSchema>> | Standard<TSchema>
 }
-type Route = { method: string; path: string; hooks: Hooks }
-
 type Info = { title: string; version: string; description: string; serverUrl: string }
 
 /**
  * Generates the OpenAPI 3.1 document from the routes. Schemas with an `$id` become components, and scopes come from the
  * guard. Nothing in it is written by hand twice.
  */
-export function toOpenApi(routes: readonly Route[], info: Info): Json {
+export function toOpenApi(routes: readonly { method: string; path: string; hooks: Hooks }[], info: Info): Json {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}
   const paths: Record<string, Json> = {}

@@ -22,8 +22,6 @@ export type Holds = 'facts' | 'content' | 'links' | readonly string[]
 
 export type OperatorRule = { method: string; path: string; holds: Holds; role: Allowed | null }
 
-type Route = { method: string; path: string; hooks: { detail?: object } }
-
 type OperatorRules = ReturnType<typeof createOperatorRules>
 
 /** Default for a new route, which is restrictive: its reads are content, and only the admin may change by it. */
@@ -87,10 +85,8 @@ export const operatorEdge = ({ log, rules, identify, seen }: Deps) =>
     })
 
 type Context = { operator: OperatorExchange; request: Request; route: string }
-type Admitted = Context & { rules: OperatorRules }
-
 /** Checks the operator's role before the body is read, or before validation without one. Throws 403 `forbidden`. */
-export function admitOperator({ operator, request, route, rules }: Admitted): void {
+export function admitOperator({ operator, request, route, rules }: Context & { rules: OperatorRules }): void {
   const { role } = operator.caller
   if (rules.mayCall(role, request.method, route)) return
   throw roleTooSmall(role, `${request.method} ${route}`, rules.isContent(request.method, route))
@@ -132,7 +128,7 @@ export function createOperatorRules() {
   const known = new Map<string, OperatorRule>()
   let methodsOf: (path: string) => string[] = () => []
   return {
-    learn(routes: readonly Route[]): void {
+    learn(routes: readonly { method: string; path: string; hooks: { detail?: object } }[]): void {
       methodsOf = createMethodTable({ routes })
       for (const { method, path, hooks } of routes) {
         if (method === 'HEAD') continue

@@ -6,8 +6,6 @@ import type { Exchange } from './context'
 import { type ErrorBody, toEnvelope } from './envelope'
 import type { AccessLog } from './metrics'
 
-type Deps = { clock: Clock; log: Log; accessLog: AccessLog }
-
 type Stream<T> = {
   exchange: Exchange
   request: Request
@@ -37,7 +35,7 @@ export type Streams = ReturnType<typeof createStreams>
  * Answers with server-sent events. The source writes, and waits while a client stalls. A client that leaves aborts the
  * request's signal, which ends the source. Errors before the first item are thrown, so they keep their status.
  */
-export function createStreams({ clock, log, accessLog }: Deps) {
+export function createStreams({ clock, log, accessLog }: { clock: Clock; log: Log; accessLog: AccessLog }) {
   async function open<T>(stream: Stream<T>): Promise<Response> {
     const { exchange, request } = stream
     const pipe = createPipe()

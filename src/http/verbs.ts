@@ -57,8 +57,6 @@ export type Request<D> = {
 }
 type Reply<D> = Either<D, 'reply'> | Response | Promise<Either<D, 'reply'> | Response>
 type Run = (call: Call<Caller>, request: Request<never>) => unknown
-type Verb = Declared & { run: Run }
-
 type Rest = Omit<Declared, 'method' | 'path'>
 
 const verbBy =
@@ -167,7 +165,7 @@ type OperatorRoute<D> = D extends { isTenants: true }
 type Routes<R> = Together<R> extends infer All extends Record<string, unknown> ? All : never
 
 /** An entry of a list for both APIs. Each API skips the routes that only the other has. */
-type OneOf = Verb & { isTenants?: true; isOperators?: true }
+type OneOf = Declared & { run: Run } & { isTenants?: true; isOperators?: true }
 
 type Mountable = Record<Declared['method'], (path: string, handle: unknown, options: object) => void>
 /** `params` and `query` are missing if a route has none. */

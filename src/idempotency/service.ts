@@ -104,11 +104,9 @@ const release = command<Holder>()((tx, p) => {
   return tx.delete(t).where(heldBy(t, p))
 })
 
-type Table = typeof idempotencyKeys.sqlite
-
 type Places = Record<'user_id' | 'key' | 'request_id', Parameters<typeof sql>[1]>
 
-const heldBy = (t: Table, p: Places) =>
+const heldBy = (t: typeof idempotencyKeys.sqlite, p: Places) =>
   and(eq(t.user_id, p.user_id), eq(t.key, p.key), eq(t.request_id, p.request_id), isNull(t.status))
 
 /** Extends the leases of the requests that run in this process. */
@@ -160,8 +158,6 @@ const RETENTION_MS = 24 * 60 * 60_000
 
 const KEY = /^[A-Za-z0-9\-_.:]{1,256}$/
 
-type Deps = { store: Store; clock: Clock; masterKey: Uint8Array }
-
 /** A request with an Idempotency-Key. `status` is the success status of its route. */
 export type Request = { userId: UserId; key: string; requestId: string; fingerprint: string; status: number }
 
@@ -194,7 +190,7 @@ const MAX_VERIFIED = 1_000
  * of the effect, under the primary key (user, key), and only by the request that still holds the key: two effects of
  * one key cannot both commit, and no effect commits without its answer (docs/promises.md I2, I10).
  */
-export function createIdempotency({ store, clock, masterKey }: Deps) {
+export function createIdempotency({ store, clock, masterKey }: { store: Store; clock: Clock; masterKey: Uint8Array }) {
   const running = new Map<string, Running>()
   const leaseEnd = () => (store.dialect === 'sqlite' ? 0 : clock.now() + LEASE_MS)
 

@@ -13,13 +13,11 @@ type Aged<T> = {
   also?: (tx: Tx, keys: readonly string[]) => Promise<unknown>
 }
 
-type Slice = { from: number; before: number; limit: number }
-
 /** Deletes the oldest rows in a time span. Returns their times in ascending order, in epoch milliseconds. */
 export async function removeOldest<T extends SQLiteTable>(
   tx: Tx,
   { table, key: keyName, at: timeName, where, also }: Aged<T>,
-  { from, before, limit }: Slice,
+  { from, before, limit }: { from: number; before: number; limit: number },
 ): Promise<number[]> {
   const t = tx.of(table)
   const [key, at] = [t[keyName], t[timeName]] as [SQLiteColumn, SQLiteColumn]

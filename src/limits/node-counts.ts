@@ -7,8 +7,6 @@ import { WINDOW_MS, type WindowName } from './window'
 /** What one node admitted to a window in the last minute. Redis does not know the part `apart`. */
 export type NodeCount = { node: string; used: number; apart: number }
 
-type Deps = { store: Store; clock: Clock; node: string }
-
 const SECOND_MS = 1_000
 /** Time between two writes. A killed node loses what it admitted since its last write. */
 const WRITE_EVERY_MS = 20
@@ -106,7 +104,7 @@ const keyOf = (subject: string, name: WindowName): string => `${name} ${subject}
  * Redis loses its data, too. Counts are written after the calls, many in one statement, up to `maxUnwrittenOf` the limit.
  * Any further call waits until its count is on the disk. So a dead node admitted at most that much more than it wrote.
  */
-export function createNodeCounts({ store, clock, node }: Deps) {
+export function createNodeCounts({ store, clock, node }: { store: Store; clock: Clock; node: string }) {
   let batch = newBatch()
   let isWriting = false
   let failingSince: number | null = null

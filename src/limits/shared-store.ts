@@ -16,8 +16,6 @@ import {
   type WindowStore,
 } from './window'
 
-type Used = { node: string; used: number }
-
 /** A node's share of a limit. Shares are whole numbers and add up to the limit. */
 const shareOf = (limit: number, count: number, rank: number): number =>
   Math.floor(limit / count) + (rank < limit % count ? 1 : 0)
@@ -327,7 +325,7 @@ export function createSharedStore({ clock, scripts, live, mine, node, known, cou
  * the level keep what they have used, and the others share the rest equally. No node exceeds its level, so together
  * they stay within the limit even if they decide at the same instant. A remainder goes by the order of their ids.
  */
-export function levelOf(limit: number, node: string, nodes: readonly Used[]): number {
+export function levelOf(limit: number, node: string, nodes: readonly { node: string; used: number }[]): number {
   let [rest, below] = [limit, nodes]
   for (;;) {
     const share = rest / below.length

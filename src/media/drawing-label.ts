@@ -24,8 +24,6 @@ const WORDS: Record<string, string> = {
 const SIGNATURE = 8
 const HEADER = 25
 
-type Size = { width: number; height: number }
-
 /** Adds metadata about how the picture was made, in the way of its format. */
 export const labelled = { png, jpeg, webp }
 
@@ -62,7 +60,7 @@ const ALPHA_FLAG = 0x10
 const [FIRST, CONTENT] = [12, 20]
 
 /** Adds XMP as the last chunk of an extended WebP. Converts a simple WebP to an extended one. */
-function webp(bytes: Uint8Array, { width, height }: Size): Uint8Array<ArrayBuffer> {
+function webp(bytes: Uint8Array, { width, height }: { width: number; height: number }): Uint8Array<ArrayBuffer> {
   const given = Buffer.from(bytes)
   const kind = given.toString('latin1', FIRST, FIRST + 4)
   const extended = Buffer.alloc(10)

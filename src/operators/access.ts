@@ -58,13 +58,11 @@ const operatorKeyRepository = {
   },
 }
 
-type Deps = { store: Store; audit: AuditLog; clock: Clock }
-
 const OPERATOR_LABEL = 'svc_op_'
 const USES_EVERY_MS = 60_000
 
 /** Operator keys: who may operate this server from another machine, and with which role (docs/operating.md 2.2). */
-export function createOperatorAccess({ store, audit, clock }: Deps) {
+export function createOperatorAccess({ store, audit, clock }: { store: Store; audit: AuditLog; clock: Clock }) {
   return { list, add, rotate, revoke, identify, isStill }
 
   /** Newest first, including revoked and expired ones. */

@@ -309,9 +309,7 @@ export function createEngineVerbs(deps: Deps) {
   }
 }
 
-type Trial = Awaited<ReturnType<EngineService['test']>>[number]
-
-const toTest = ({ target, kind, checks }: Trial): EngineTest => ({
+const toTest = ({ target, kind, checks }: Awaited<ReturnType<EngineService['test']>>[number]): EngineTest => ({
   id: target,
   kind,
   ok: checks.every(({ ok }) => ok),

@@ -99,7 +99,7 @@ export function createStream(deps: Deps) {
     }
   }
 
-  type TopicState = { notice: Notice; most: number | undefined }
+  type TopicState = { notice: ReturnType<typeof createNotified>; most: number | undefined }
 
   async function next(
     caller: OperatorCaller,
@@ -123,8 +123,6 @@ const namesOf = ({ topics }: StreamQuery): TopicName[] => [...new Set([topics].f
 type Plain = { facts: Record<string, unknown>; rows: Record<string, unknown>[] }
 
 type TopicEvent = Exclude<StreamEvent, { type: 'hello' }>
-type Notice = ReturnType<typeof createNotified>
-
 /** Remembers the state of a topic that a reader has, and computes what changed. */
 function createNotified(topic: TopicName) {
   let [seq, facts, order, trouble] = [0, '', '', '']

@@ -148,15 +148,13 @@ type Watching = {
   filters: RequestFilters
   sharedReads: ReturnType<typeof createSharedReads>
 }
-type Write = (item: SseFrame) => void | Promise<void>
-
 /** Writes a topic whenever it has changed, while the reader is connected and may read it. */
 async function follow(
   feed: Feed,
   call: Call,
   { headers, signal }: Request,
   { topics, filters, sharedReads }: Watching,
-  write: Write,
+  write: (item: SseFrame) => void | Promise<void>,
 ) {
   const { clock } = feed
   const credentials = { authorization: headers.get('authorization'), cookie: headers.get('cookie') }

@@ -12,8 +12,6 @@ import type { Web } from './web/service'
 /** An address to read, with its title if known. */
 type Candidate = { url: string; title: string | null }
 
-type Hit = { title: string; url: string }
-
 /** Constant of reciprocal rank fusion: an address that several searches rank high precedes one from a single search. */
 const FUSION = 60
 
@@ -219,7 +217,7 @@ export function plainAddress(address: string): string | null {
 /** The reading order: pages that the prompt names, then search results, with a limit per site. */
 export function rankCandidates(
   named: readonly string[],
-  searches: readonly (readonly Hit[])[],
+  searches: readonly (readonly { title: string; url: string }[])[],
   max: number,
 ): Candidate[] {
   const seen = new Set<string>()

@@ -91,8 +91,6 @@ type StageReport = {
   matched: string | null
   ms: number
 }
-type Explained = { choice: Choice; stages: StageReport[] }
-
 type Deps = { classifier: Classifier; engine: EngineClassifier; clock: Clock }
 type Message = Pick<StageReport, 'mode' | 'confidence' | 'matched'>
 /** Admits the prompt to an engine, and returns it as the guardrails leave it. */
@@ -109,7 +107,7 @@ export function createExplain({ classifier, engine, clock }: Deps) {
   return async function explain(
     { prompt, hasImages, guidance, signal, answers }: Request,
     admit: Admit | null,
-  ): Promise<Explained> {
+  ): Promise<{ choice: Choice; stages: StageReport[] }> {
     const { floors } = guidance
     const request = { mode: 'auto', prompt, hasImages, guidance, answers }
     const seen = new Map<Stage, StageResult | null>()

@@ -36,8 +36,6 @@ export function createKnowledge({ knowledgeFiles }: Pick<SkillManifest, 'knowled
   }
 }
 
-type Knowledge = NonNullable<ReturnType<typeof createKnowledge>>
-
 /** The distinct words of a question, normalized like the index. */
 export const requestedWords = (prompt: string): string[] => [...new Set(contentWords(prompt.slice(0, 4_000)))]
 
@@ -141,7 +139,7 @@ export type Loaded = {
   keywords: Keywords | null
   /** Whether the trigger is an event or schedule. Such a skill takes part in a run only when named. */
   waits: boolean
-  knowledge: Knowledge | null
+  knowledge: NonNullable<ReturnType<typeof createKnowledge>> | null
 }
 
 type Deps = { toolsOf(skillId: string, tools: SkillManifest['tools']): Tool[] }

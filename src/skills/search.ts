@@ -61,8 +61,6 @@ const FEW_HITS = 1_500
 
 type Params = { terms: string; category: string; at: number; seq: number; limit: number }
 
-type Places = { [K in keyof Params]: Placeholder }
-
 type Shape = { sort: SkillSort; isLater: boolean; hasCategory: boolean }
 
 /** One prepared statement per shape, because building such a long statement takes longer than running it. */
@@ -170,7 +168,7 @@ function pageOnPostgres(db: Reader, { words, category, sort, before, limit }: Se
   return page(db, { terms: terms.join(' & '), category: category ?? '', ...mark, limit })
 }
 
-function built(db: Reader, p: Places, { sort, isLater, hasCategory }: Shape) {
+function built(db: Reader, p: { [K in keyof Params]: Placeholder }, { sort, isLater, hasCategory }: Shape) {
   const table = db.of(skills)
   const rank = sort === 'installs' ? table.install_count : sort === 'rating' ? table.rating : null
   const place = rank ?? table.seq

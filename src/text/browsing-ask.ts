@@ -29,8 +29,6 @@ const INSTRUCTION_BETWEEN = new RegExp(
   'i',
 )
 
-type Rule = [RegExp, (groups: readonly string[]) => Step | null]
-
 const KEYS: Record<string, string> = {
   enter: 'Enter',
   return: 'Enter',
@@ -52,7 +50,7 @@ const KEYS: Record<string, string> = {
 
 const KEY = Object.keys(KEYS).join('|')
 
-const RULES: readonly Rule[] = [
+const RULES: readonly [RegExp, (groups: readonly string[]) => Step | null][] = [
   [/^(?:go|navigate) back$/i, () => ({ do: 'back' })],
   [/^(?:go|navigate) forward$/i, () => ({ do: 'forward' })],
   [/^(?:reload|refresh)(?: the page)?$/i, () => ({ do: 'reload' })],

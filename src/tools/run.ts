@@ -36,8 +36,6 @@ export const MAX_TEXT_CHARS = 24_000
 
 export const MAX_RESULT_CHARS = 64 * 1024
 
-type Presented = { text: string; result: unknown }
-
 type Deps = {
   /** The caller's role in their active org, or null. */
   roleOf(call: Call): Promise<Role | null>
@@ -167,7 +165,7 @@ function cut(text: string, max: number): string {
  * Renders a tool's result twice: fenced as data for the engine, and as JSON for the caller. A result too large to show
  * becomes `{truncated: true, text, total_chars}`. `room` is the number of characters this run may still show.
  */
-function present(name: string, found: unknown, room: number): Presented {
+function present(name: string, found: unknown, room: number): { text: string; result: unknown } {
   const json = JSON.stringify(found) ?? 'null'
   const text = fence(name, cut(typeof found === 'string' ? found : json, MAX_TEXT_CHARS))
   const max = Math.min(MAX_RESULT_CHARS, room)

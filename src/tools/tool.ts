@@ -3,8 +3,6 @@ import type { Guard } from '../guardrails'
 import type { Call, Scope } from '../kernel/caller'
 
 export const CATEGORIES = ['search', 'code', 'media', 'documents', 'memory', 'browser', 'skill', 'inline'] as const
-type Category = (typeof CATEGORIES)[number]
-
 /** Who may use a tool: anyone, members of the active org, its owner and admins, or this server (docs/api.md 5.2). */
 export const PERMISSION_LEVELS = ['user', 'org_member', 'org_admin', 'system'] as const
 export type PermissionLevel = (typeof PERMISSION_LEVELS)[number]
@@ -31,7 +29,7 @@ export type Tool = {
   /** JSON Schema of the arguments, checked before `run` is called. */
   inputSchema: JsonSchema
   outputSchema?: JsonSchema
-  category: Category
+  category: (typeof CATEGORIES)[number]
   permissionLevel: PermissionLevel
   /** A scope the caller's key needs in addition to the scope of the route. */
   scope?: Scope

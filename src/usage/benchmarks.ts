@@ -35,8 +35,6 @@ const DAYS = 7
 /** Maximum number of hours read. If this many hours are equally busy, another one is hardly busier. */
 const MAX_HOURS = 48
 
-type Latencies = { latencies: readonly number[] }
-
 const callsOf = (histogram: Histogram): number => histogram.reduce((sum, calls) => sum + calls, 0)
 
 const mapValues = <V, R>(map: Map<string, V>, toResult: (value: V) => R): Record<string, R> =>
@@ -145,7 +143,7 @@ function createMeasure() {
       if (count(bucket)) addEncoded(histogramOf(latency, modeOf(bucket)), bucket.latency)
     },
 
-    addSums(part: CallSums & Latencies): void {
+    addSums(part: CallSums & { latencies: readonly number[] }): void {
       if (!count(part)) return
       const histogram = histogramOf(latency, modeOf(part))
       for (const ms of part.latencies) histogram[cellOf(ms)]! += 1

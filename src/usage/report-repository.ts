@@ -35,9 +35,7 @@ import {
 /** Keys of one series, at most. */
 const MAX_KEYS = 500
 
-type SpeedKey = Pick<SpeedRow, 'owner' | 'grain' | 'at' | 'mode'>
-
-const speedAt = query<SpeedKey>()((db, p) => {
+const speedAt = query<Pick<SpeedRow, 'owner' | 'grain' | 'at' | 'mode'>>()((db, p) => {
   const t = db.of(usageSpeeds)
   return db
     .select({ ttft: t.ttft, classified: t.classified })

@@ -57,8 +57,6 @@ const BUSY_TIMES_OF_ALL = 5
 const BUSY_PART = 20
 const MAX_BEGUN = 5_000
 
-type Rolled = { records: number; done: boolean }
-
 /**
  * Reads usage records in id order and adds them to the day, hour and slot buckets, so that calls themselves do not
  * write these. Summing happens outside the transaction. The transaction moves the cursor only from the position that
@@ -72,7 +70,7 @@ export function createRollup({ store, busyRequests = BUSY_REQUESTS }: { store: S
   let worthReading = MAX_RECORDS
 
   /** Rolls up one batch. `done` means that it reached the last record. */
-  return async function rollBatch(limit = MAX_RECORDS): Promise<Rolled> {
+  return async function rollBatch(limit = MAX_RECORDS): Promise<{ records: number; done: boolean }> {
     const [cursor] = await cursorAt(store.read, {})
     if (!cursor) await store.write((tx) => placeCursor(tx, {}))
     const from = cursor?.position ?? 0

@@ -18,8 +18,6 @@ import { sessionRepository as rows } from './repository'
 import type { Drafted, WidgetSessionId } from './schema-sessions'
 import type { MessageRow, SessionRow, WidgetRow } from './table'
 
-type Image = CompletionRequest['images'][number]['attachment']
-
 type Turn = {
   widget: WidgetRow
   session: SessionRow
@@ -27,12 +25,10 @@ type Turn = {
   /** Fence of the takeover when the message arrived. An answer under an older fence is never shown. */
   fence: number
   caller: KeyCaller
-  images: readonly Image[]
+  images: readonly CompletionRequest['images'][number]['attachment'][]
   requestId: string
   route: string
 }
-
-type About = Pick<Turn, 'widget' | 'session' | 'message' | 'images'>
 
 type Show = (progress: Progress) => void | Promise<void>
 
@@ -80,8 +76,6 @@ export function createRecent() {
 }
 
 type Written = Pick<MessageRow, 'role' | 'content'> & Partial<Pick<MessageRow, 'artifacts' | 'ip_hash' | 'failed'>>
-
-type Place = Pick<SessionRow, 'id' | 'config_id'>
 
 /** The topic of a chat's notices to listeners: `begun`, `message`, `takeover`, `typing`, `closed`, `left`, `back`. */
 export const CHAT = 'widget.session'
@@ -141,7 +135,7 @@ export async function markChat(
 export function publishChat(
   { recent, live }: Deps,
   tx: Tx,
-  { id, config_id: widget }: Place,
+  { id, config_id: widget }: Pick<SessionRow, 'id' | 'config_id'>,
   heard: Record<string, string | number>,
   message?: MessageRow,
 ): void {
@@ -319,7 +313,7 @@ async function keepTurn(
 async function requestOf(
   { store, skills }: Deps,
   call: Call,
-  { widget, session, message, images }: About,
+  { widget, session, message, images }: Pick<Turn, 'widget' | 'session' | 'message' | 'images'>,
   alongside: Alongside,
 ) {
   const { behavior } = widget

@@ -13,8 +13,6 @@ import type { PurchaseRow } from './table'
 
 type TakeBackDeps = { clock: Clock; watch: BalanceWatch } & Pick<Billing, 'expiringGrants' | 'escrows'>
 
-type Input = { owner: OwnerScope; amount: number; ref: string; note: string }
-
 type Deps = {
   clock: Clock
   audit: AuditLog
@@ -108,7 +106,7 @@ const refOf = (id: PurchaseId): string => `purchase_${id}`
 async function takeBack(
   tx: Tx,
   { clock, watch, expiringGrants, escrows }: TakeBackDeps,
-  { owner, amount, ref, note }: Input,
+  { owner, amount, ref, note }: { owner: OwnerScope; amount: number; ref: string; note: string },
 ): Promise<number> {
   // A claim of 0: on Postgres it takes the row lock of the wallet.
   await claim(tx, { id: owner, amount: 0 })

@@ -1,10 +1,8 @@
 import type { Skill } from './question'
 import { capital } from './words'
 
-type Builder = (title: string, prompt: string) => string
-
 /** Component kinds by words of the prompt; anything else becomes a card. */
-const KINDS: [RegExp, Builder][] = [
+const KINDS: [RegExp, (title: string, prompt: string) => string][] = [
   [/\b(?:form|sign[- ]?up|log[- ]?in|register|registration|contact|checkout|survey)\b/i, form],
   [/\btable\b|\bgrid of\b|\brows?\b/i, table],
   [/\blist\b|\btodo\b|\bmenu\b|\bchecklist\b/i, list],

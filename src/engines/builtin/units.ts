@@ -65,9 +65,7 @@ const TEMPERATURES: Record<string, string> = {
   k: 'K',
 }
 
-type Unit = { measure: string; label: string; factor: number }
-
-const UNITS = new Map<string, Unit>(
+const UNITS = new Map<string, { measure: string; label: string; factor: number }>(
   Object.entries(FACTORS).flatMap(([measure, units]) =>
     units.flatMap(([names, factor]) => {
       const all = names.split(' ')

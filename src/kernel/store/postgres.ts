@@ -9,8 +9,6 @@ import { createStorageHealth } from './sqlite'
 import type { Reader, Store, Tx, WriteAll } from './store'
 import { createPostgresWire } from './wire'
 
-type Options = { url: string; maxConnections?: number }
-
 type Waiting = { item: unknown; resolve(value: unknown): void; reject(error: unknown): void }
 type Line = (item: unknown) => Promise<unknown>
 
@@ -23,7 +21,7 @@ const STATEMENT_MS = 30_000
 const LONG_STATEMENT_MS = 30 * 60_000
 
 /** Opens a connection pool. A unit of work is a transaction on one connection, retried when it loses a conflict. */
-export function openPostgres({ url, maxConnections = 8 }: Options): Store {
+export function openPostgres({ url, maxConnections = 8 }: { url: string; maxConnections?: number }): Store {
   const connections = createPool(url, { max: maxConnections, onSilent: () => drop() })
   const client = connections.client({ isShared: true, limitMs: STATEMENT_MS })
   const [db, longDb] = [over(client), over(connections.client({ isShared: false, limitMs: LONG_STATEMENT_MS }))]

@@ -123,11 +123,9 @@ export function ofConnection(tx: object, built: Map<object, Prepared>): Statemen
   }
 }
 
-type Session = { prepareQuery(...args: unknown[]): Prepared }
-
 /** Makes failed reads of a Postgres pool throw the error that `named` returns. */
 export function onReadFailure(db: object, named: (error: unknown) => unknown): void {
-  const { session } = db as { session: Session }
+  const { session } = db as { session: { prepareQuery(...args: unknown[]): Prepared } }
   const prepareQuery = session.prepareQuery.bind(session)
   // drizzle runs each read through `prepareQuery` of its session.
   session.prepareQuery = (...args) => {

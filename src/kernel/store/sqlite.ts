@@ -7,8 +7,6 @@ import { runOffThread } from './off-thread'
 import { isSafeVersion, openFile } from './sqlite-file'
 import type { Reader, Store, Tx, WriteAll } from './store'
 
-type Keeping = ReturnType<typeof createStorageHealth>
-
 export type Unit = {
   /** Returns a list of results, one for each item, if it is run for several units together. */
   run(tx: Tx, items: readonly unknown[]): Promise<unknown>
@@ -29,12 +27,10 @@ type Deps = {
   onDiskFailure(error: unknown): void
   strict: boolean
   busyPatienceMs: number
-  keeping: Keeping
+  keeping: ReturnType<typeof createStorageHealth>
   /** Called after each commit with the number of units in the transaction. */
   onBatch(units: number): void
 }
-
-type Ended = { units: readonly Unit[]; settle(): void }
 
 const MAX_BATCH = 512
 
@@ -188,7 +184,7 @@ export function createCommitter(deps: Deps) {
 
   const queue: Unit[] = []
   /** Units that have run and wait for the commit. */
-  let waiting: Ended[] = []
+  let waiting: { units: readonly Unit[]; settle(): void }[] = []
   let draining: Promise<void> | null = null
   let timer: ReturnType<typeof setTimeout> | null = null
   /** True if SOON_MS passed while batches were running. The current drain must then commit. */

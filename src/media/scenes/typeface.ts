@@ -54,10 +54,8 @@ type Glyph = {
 /** Outline commands and their SVG letters. */
 const LETTERS = { moveTo: 'M', lineTo: 'L', quadraticCurveTo: 'Q', bezierCurveTo: 'C', closePath: 'Z' }
 
-type Command = { command: keyof typeof LETTERS; args: number[] }
-
 function outlined({ path }: FontGlyph, em: number, dx = 0, dy = 0): Glyph['commands'] {
-  return (path.commands as Command[]).map(({ command, args }) => ({
+  return (path.commands as { command: keyof typeof LETTERS; args: number[] }[]).map(({ command, args }) => ({
     letter: LETTERS[command],
     points: Array.from(
       { length: args.length / 2 },

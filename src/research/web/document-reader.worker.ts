@@ -98,10 +98,8 @@ async function pagesAsPictures(bytes: Uint8Array): Promise<string[]> {
   }
 }
 
-type Pixels = Awaited<ReturnType<typeof extractImages>>[number]
-
 /** Converts pixels to PNG, because the image library reads files only. */
-function pngOf({ data, width, height, channels }: Pixels): Buffer {
+function pngOf({ data, width, height, channels }: Awaited<ReturnType<typeof extractImages>>[number]): Buffer {
   const line = width * channels
   const lines = Buffer.alloc(height * (line + 1))
   for (let y = 0; y < height; y++) lines.set(data.subarray(y * line, (y + 1) * line), y * (line + 1) + 1)

@@ -81,8 +81,6 @@ const HOP_MS = 10_000
 const MAX_AT_ONCE = 16
 const MAX_OF_ONE = 8
 
-type Fetched = PublicResponse & { url: string }
-
 /** A page as readers see it. `url` is the final address after redirects. */
 type Page = Read & { url: string }
 
@@ -122,7 +120,7 @@ export function createPages({ outbound }: { outbound: Outbound }) {
   }
 
   /** Follows redirects one by one, because each target must pass the SSRF guard. All share one time limit. */
-  async function follow(first: string, by: By): Promise<Fetched> {
+  async function follow(first: string, by: By): Promise<PublicResponse & { url: string }> {
     const until = performance.now() + READ_WHOLE_MS
     let url = first
     for (let hop = 0; hop <= MAX_HOPS; hop++) {

@@ -64,12 +64,10 @@ const createSearxng = ({ baseUrl, apiKey }: SearchConfig): SearchDriver => ({
 
 type WebSettings = Values<typeof webSettings>
 
-type Deps = { outbound: Outbound; settings: WebSettings }
-
 export type Web = ReturnType<typeof createWeb>
 
 /** The web for tools and research. `search` is null without a search server, or if its address or key is missing. */
-export const createWeb = ({ outbound, settings }: Deps) => ({
+export const createWeb = ({ outbound, settings }: { outbound: Outbound; settings: WebSettings }) => ({
   search: driverOf(settings)?.search ?? null,
   ...createPages({ outbound }),
 })

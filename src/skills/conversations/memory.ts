@@ -55,8 +55,6 @@ type Index = { search: MiniSearch<Item> | null }
 
 type Indexed = { search: MiniSearch<Item>; ids: Set<MemoryId> }
 
-type RecallDeps = { store: Store }
-
 const NOTHING: readonly string[] = []
 
 const find = (index: Index | null, prompt: string): readonly string[] =>
@@ -73,15 +71,13 @@ const MAX_PROMPT_CHARS = 4_000
 /** Maximum number of memories per owner, because a prompt waits while the index is built. */
 const MAX_MEMORIES = 1_000
 
-type Deps = { store: Store; audit: AuditLog; clock: Clock }
-
 export type MemoryService = ReturnType<typeof createMemory>
 
 /**
  * Memories belong to the user, whichever key or channel stored them (docs/api.md 17, 22.6). Memories stored by an org's
  * key belong to the org, and that key cannot read its creator's memories.
  */
-export function createMemory({ store, audit, clock }: Deps) {
+export function createMemory({ store, audit, clock }: { store: Store; audit: AuditLog; clock: Clock }) {
   const { recall, forget } = createRecall({ store })
   return { list, add, remove, recall: (caller: TenantCaller, prompt: string) => recall(ownerOf(caller), prompt) }
 
@@ -128,7 +124,7 @@ const present = ({ id, content, source, created_at }: MemoryRow): Memory => ({
  * Finds the memories relevant to a prompt by BM25, with one index per user. An index is built on first use. After a
  * change, items are added and removed. Memories are never edited.
  */
-export function createRecall({ store }: RecallDeps) {
+export function createRecall({ store }: { store: Store }) {
   const stored = createReadCache<OwnerScope, Index>({
     ...{ max: USERS_STORED, changes: store.changes, tables: ['memories'] },
   })

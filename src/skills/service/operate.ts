@@ -32,9 +32,7 @@ type DiffLine = {
   suspicious: boolean
 }
 
-type DiffPart = { path: string; lines: DiffLine[] }
-
-type ManifestDiff = { parts: DiffPart[]; added: number; removed: number; sha: string }
+type ManifestDiff = { parts: { path: string; lines: DiffLine[] }[]; added: number; removed: number; sha: string }
 
 /** Unchanged lines shown before and after each change. */
 const CONTEXT = 2

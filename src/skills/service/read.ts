@@ -180,14 +180,12 @@ export async function readEarnings(
   }
 }
 
-type RatingPage = Page<SkillReview> & { average: number | null; total: number }
-
 export async function listRatings(
   deps: SkillDeps,
   { caller }: Call,
   ref: string,
   query: PageQuery,
-): Promise<RatingPage> {
+): Promise<Page<SkillReview> & { average: number | null; total: number }> {
   const { store } = deps
   const { row } = await findVisible(deps, store.read, caller, ref)
   const page = mapPage(await ratings.ratings(store.read, row.id, query), presentRating)

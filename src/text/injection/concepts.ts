@@ -23,9 +23,7 @@ const OUTSET =
 const ASKS_FOR_SECRETS =
   /\b(?:must|should|has to) (?:hold|contain|carry|include)\b[^.!?]{0,40}(?:passport|password|card number|api key|secret|credential)/
 
-type Meeting = { about: string; all: readonly RegExp[] }
-
-const MEETINGS: readonly Meeting[] = [
+const MEETINGS: readonly { about: string; all: readonly RegExp[] }[] = [
   { about: 'speaks of sending something unseen', all: [COVERT, SENDS] },
   { about: 'has private data sent to an address', all: [SENDS, PRIVATE, ADDRESS] },
   { about: 'speaks of private data and of hiding it', all: [COVERT, PRIVATE] },

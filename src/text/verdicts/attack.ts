@@ -51,9 +51,7 @@ export const attackIn = remember((text: string): Attack => {
   }
 })
 
-type Chances = Pick<Attack, 'injection' | 'jailbreak' | 'either' | 'likeliest'>
-
-function chancesIn(text: string, suspects: Likely[]): Chances {
+function chancesIn(text: string, suspects: Likely[]): Pick<Attack, 'injection' | 'jailbreak' | 'either' | 'likeliest'> {
   const sentences = sentenceFeaturesOf(text)
   const [either, injection, jailbreak] = likeliest(modelOf('attacks'), sentences, suspects)
   const whole = wholeOf(modelOf('texts'), sentences)

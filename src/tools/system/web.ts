@@ -4,10 +4,8 @@ import { systemTool, type Tool, ToolFailure } from '../tool'
 
 const COUNT = 5
 
-type Deps = { web: Pick<Web, 'search'> }
-
 /** The `web_search` tool. Without a configured search driver it is listed as unavailable. */
-export const createWebSearch = ({ web: { search } }: Deps): Tool =>
+export const createWebSearch = ({ web: { search } }: { web: Pick<Web, 'search'> }): Tool =>
   systemTool({
     name: 'web_search',
     description: 'Searches the web and gives titles, addresses and short extracts, best first.',

@@ -95,8 +95,6 @@ const isFromRight = (text: Text): boolean => directionOf(plain(text)) === 'rtl'
 
 const directed = (text: Text) => (isFromRight(text) ? { bidirectional: true } : {})
 
-type Look = { bold?: boolean; color?: string; size?: number }
-
 /** In twentieths of a point: a page of 210 × 297 mm and its side margins. */
 const [SHORT, LONG, MARGIN] = [11_906, 16_838, 1_418]
 const POINT = 20
@@ -326,7 +324,7 @@ function codeOf(code: string): Child {
 }
 
 /** Converts a text to Word runs with their styles. */
-function runs(text: Text, look: Look = {}): word.ParagraphChild[] {
+function runs(text: Text, look: { bold?: boolean; color?: string; size?: number } = {}): word.ParagraphChild[] {
   return text.flatMap<word.ParagraphChild>(({ text: words, bold, italic, strike, code, link }) => {
     const run = words.split('\n').map(
       (line, at) =>

@@ -26,8 +26,6 @@ type Inline = { text: string; x: number; width: number; level?: number }
 
 type Line = { inlines: Inline[]; leadingCut: number; trailingCut: number; ordered?: true }
 
-type Drawing = { renderLine(line: Line, x: number, y: number): void }
-
 const RULE = '#d5dae1'
 
 const TINT = '#f3f5f8'
@@ -281,7 +279,7 @@ function framed(content: Content, { fill, bar, whole = false }: Frame): Content 
  * a line is drawn.
  */
 function orderLines(): void {
-  const drawing = (Renderer as { prototype: Drawing }).prototype
+  const drawing = (Renderer as { prototype: { renderLine(line: Line, x: number, y: number): void } }).prototype
   const draw = drawing.renderLine
   drawing.renderLine = function renderLine(line, x, y) {
     order(line)

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Motif, Place } from './motif'
 
-type Kind = { place: Place; size: number }
-
 /** The categories of the set with drawable things. Excludes faces, symbols and flags. */
-const KINDS: Record<string, Kind> = {
+const KINDS: Record<string, { place: Place; size: number }> = {
   Activities: { place: 'table', size: 0.42 },
   'Animals & Nature': { place: 'ground', size: 0.46 },
   'Food & Drink': { place: 'table', size: 0.42 },

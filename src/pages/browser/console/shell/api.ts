@@ -127,10 +127,8 @@ export function useOwnerName(): string {
   return useGet<{ owner: string }>('/credits', {}, { off: !looksAt }).data?.owner ?? name
 }
 
-type Reading = { everyMs?: number; off?: boolean }
-
 /** Reads `path` for the owner in the address, and again when the reader returns to the page. */
-export function useGet<T>(path: string, query: Query = {}, { everyMs, off }: Reading = {}) {
+export function useGet<T>(path: string, query: Query = {}, { everyMs, off }: { everyMs?: number; off?: boolean } = {}) {
   const owner = useOwner()
   return useQuery<T, Failure>({
     queryKey: [owner.slug, path, query],

@@ -335,10 +335,8 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
   }
 }
 
-type NewProps = { path: string; verb: string; use(): NewForm; close(): void }
-
 /** The declared form for a new row, then what it made. */
-function NewRow({ path, verb, use, close }: NewProps) {
+function NewRow({ path, verb, use, close }: { path: string; verb: string; use(): NewForm; close(): void }) {
   const { lead, after, ...form } = use()
   const [made, setMade] = useState<ReactNode>(null)
   if (made) return made

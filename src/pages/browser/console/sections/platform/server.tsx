@@ -84,9 +84,7 @@ export const Nodes = defineScreen<Node>('platform', 'Platform', {
   },
 })
 
-type Kept = Backup & { version: string }
-
-export const Backups = defineScreen<Kept>('platform', 'Platform', {
+export const Backups = defineScreen<Backup & { version: string }>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/backups', rows: 'backups' },
   idOf: ({ sha256 }) => sha256,

@@ -1,8 +1,6 @@
 import { boot } from '../../shell/boot'
 import { type Api, type Body, type Common, PATHS, PLAIN } from './apis'
 
-type Message = { role: string; content: unknown }
-
 /** Converts a request of `POST /completions` or `POST /chat/completions` to the playground's initial state. */
 export function openedOf(request: Body | null): { prompt: string; mode: string; common: Partial<Common> } | null {
   if (!request) return null
@@ -17,7 +15,7 @@ export function openedOf(request: Body | null): { prompt: string; mode: string; 
     tools = [],
     response_format: format,
   } = request as {
-    messages?: Message[]
+    messages?: { role: string; content: unknown }[]
     prompt?: string
     mode?: string
     model?: string

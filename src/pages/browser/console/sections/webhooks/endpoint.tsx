@@ -127,8 +127,6 @@ export function NewSecret({ secret, onDone }: { secret: string; onDone(): void }
   )
 }
 
-type Made = Webhook & { signing_secret?: string }
-
 /** Creates an endpoint, or changes one. */
 export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone(): void; onCancel?: () => void }) {
   const [events, setEvents] = useState<readonly string[]>(of?.event_types ?? ['completion.created'])
@@ -136,7 +134,7 @@ export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone():
   const [secret, setSecret] = useState<string | null>(null)
   if (secret) return <NewSecret secret={secret} onDone={onDone} />
   return (
-    <Form<Made>
+    <Form<Webhook & { signing_secret?: string }>
       fields={FIELDS}
       values={of}
       method={of ? 'PATCH' : 'POST'}

@@ -27,10 +27,8 @@ const BEGINNINGS: Record<(typeof KINDS)[number], object> = {
 }
 
 type Node = CanvasGraph['nodes'][number]
-type Part = 'graph' | 'runs' | 'versions' | 'json'
-
 export function CanvasBody({ row: canvas, close }: { row: Canvas; close(): void }) {
-  const [part, setPart] = useState<Part>('graph')
+  const [part, setPart] = useState<'graph' | 'runs' | 'versions' | 'json'>('graph')
   const [graph, setGraph] = useState(canvas.graphJson)
   const change = (next: CanvasGraph) => {
     unsaved.set(true)

@@ -134,10 +134,8 @@ const MORE: Record<string, FormField> = {
   step: { name: 'step', label: 'The step' },
 }
 
-type Props = { kind: Kind; value: Config; onChange(config: Config): void }
-
 /** The settings of a step or node: a field for each, and JSON for the rest. */
-export function ConfigFields({ kind, value, onChange }: Props) {
+export function ConfigFields({ kind, value, onChange }: { kind: Kind; value: Config; onChange(config: Config): void }) {
   const models = useGet<ModelList>('/models', {}, { off: kind !== 'model' })
   const engines = models.data?.models.map(({ model_id }) => model_id) ?? []
   const more = MORE[String(value.triggerType ?? value.source)]
