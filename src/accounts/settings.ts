@@ -1,7 +1,7 @@
 import type { AuditLog } from '../audit'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { defineError, invalidInput, quoted } from '../kernel/errors'
+import { defineErrors, invalidInput, quoted } from '../kernel/errors'
 import type { UserId } from '../kernel/ids'
 import { createReadCache } from '../kernel/read-cache'
 import { rowsOf } from '../kernel/rows'
@@ -62,8 +62,8 @@ export function createSettings({ store, audit, clock, traceBodies }: Deps) {
    */
   async function update(call: Call, patch: SettingsPatch): Promise<Settings> {
     const { userId, orgId } = call.caller
-    if (orgId !== null) throw notThisKeys()
-    if (patch.keep_bodies && !traceBodies) throw bodiesNotAllowed()
+    if (orgId !== null) throw settingErrors.notThisKeys()
+    if (patch.keep_bodies && !traceBodies) throw settingErrors.bodiesNotAllowed()
     const change = { ...picked(patch), ...zoneOf(patch) }
     return store.write(async (tx) => {
       const settings = { ...(await load(tx, userId)), ...change }
@@ -100,14 +100,9 @@ function zoneOf({ timezone }: SettingsPatch): Pick<SettingsPatch, 'timezone'> {
   return { timezone: name }
 }
 
-const bodiesNotAllowed = defineError(
-  'forbidden',
-  () => 'This server stores no requests and answers. Ask its operator to set SVC_TRACE_BODIES=true.',
-)
-
-const notThisKeys = defineError(
-  'forbidden',
-  () =>
+const settingErrors = defineErrors('forbidden', {
+  bodiesNotAllowed: 'This server stores no requests and answers. Ask its operator to set SVC_TRACE_BODIES=true.',
+  notThisKeys:
     'This key belongs to an organization, and an organization has no personal settings. ' +
     'Change yours with a personal key or in the dashboard.',
-)
+})

@@ -1,7 +1,7 @@
 /** Billing: wallets, holds before work, a double-entry ledger after it, caps and prices. */
 
 export { billingSettings } from './config'
-export { refAlreadyUsed, toolsUnpaid } from './errors'
+export { billingErrors } from './errors'
 export type { Settling } from './escrow'
 export { expiredCredit } from './expiring-grants'
 export { capsOfDay, chargeOf, createAccountLimits, hasCaps } from './limits'

@@ -19,7 +19,7 @@ import {
 } from '../kernel/store'
 import { costOfDay, type Spend, spendOf, spendOfOwner, startOwnerSpend } from '../usage'
 import { LOW_BALANCE_CENTS } from './config'
-import { type CapHolder, capReached } from './errors'
+import { billingErrors, type CapHolder } from './errors'
 import { type BillingLimits, LimitsPatch } from './limits-schema'
 import type { BalanceWatch } from './low-balance'
 import { newestTopUp } from './payments/repository'
@@ -323,7 +323,8 @@ export function assertWithinCaps(holder: CapHolder, caps: Caps, spend: Spend, wa
   ] as const
   for (const { period, cap, used } of periods) {
     if (cap === null) continue
-    if (wanted > 0 ? used + wanted > cap : used >= cap) throw capReached(holder, period, cap, used, wanted)
+    if (wanted > 0 ? used + wanted > cap : used >= cap)
+      throw billingErrors.capReached(holder, period, cap, used, wanted)
   }
 }
 

@@ -9,15 +9,7 @@ import { centsToMicro, MAX_CENTS } from '../kernel/money'
 import { createLru } from '../kernel/read-cache'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { holdSpend, settleSpend, spendOf } from '../usage'
-import {
-  amountTooSmall,
-  balanceTooLow,
-  holdHasEnded,
-  insufficientCredits,
-  noCredits,
-  refAlreadyUsed,
-  walletFull,
-} from './errors'
+import { billingErrors } from './errors'
 import { createEscrows, createSettling } from './escrow'
 import { createExpiringGrants, type ExpiringDeps } from './expiring-grants'
 import type { AccountLimitsOf } from './limits'
@@ -149,7 +141,8 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     const { available } = await balance(reader, owner)
     if (available >= PLENTY) plenty.set(owner, clock.monotonic())
     const isFunded = async () => (await balance(reader, owner)).available > 0
-    if (available <= 0 && !(await escrows.recallOthers(reader, owner, isFunded))) throw noCredits(available)
+    if (available <= 0 && !(await escrows.recallOthers(reader, owner, isFunded)))
+      throw billingErrors.noCredits(available)
     if (keyId && hasCaps(caps)) assertWithinCaps('key', caps, await spendOf(reader, keyId, clock.now()), 0)
     if (await ownerCaps.hasCaps(reader, owner)) await ownerCaps.assert(reader, owner, 0, false)
   }
@@ -202,7 +195,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
    */
   async function extend(tx: Tx, hold: Hold, caps: Reservation['caps'], more: number): Promise<Hold> {
     await lockWallet(tx, hold.owner)
-    if (!(await growHold(tx, { ref: hold.escrow?.ref ?? hold.ref, more }))) throw holdHasEnded()
+    if (!(await growHold(tx, { ref: hold.escrow?.ref ?? hold.ref, more }))) throw billingErrors.holdHasEnded()
     await claimExactly(tx, hold.owner, more)
     await countAgainstCaps(tx, hold, caps, more)
     return { ...hold, amount: hold.amount + more }
@@ -231,7 +224,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     const isClaimed = async () => (await claim(tx, { id: owner, amount })) > 0
     if ((await escrows.recall(tx, owner)) && (await isClaimed())) return null
     if (await escrows.recallOthers(tx, owner, isClaimed)) return null
-    return insufficientCredits((await balance(tx, owner)).available, amount)
+    return billingErrors.insufficientCredits((await balance(tx, owner)).available, amount)
   }
 
   /**
@@ -288,7 +281,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
    * when the balance would exceed what can be counted exactly.
    */
   async function grant(tx: Tx, { owner, amount, ref, kind, note, expiresAt = null }: Grant): Promise<boolean> {
-    if (amount < 1) throw amountTooSmall()
+    if (amount < 1) throw billingErrors.amountTooSmall()
     if (!(await issue(tx, { owner, amount, ref, kind, note }))) return false
     await expiringGrants.beforeAdjustment(tx, owner, amount)
     await addToWallet(tx, owner, amount)
@@ -304,7 +297,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
       await insertEntry(tx, { ...entry, account: owner, amount })
       return true
     }
-    if ((await amountOf(tx, { owner, ref, kind })) === null) throw refAlreadyUsed(ref)
+    if ((await amountOf(tx, { owner, ref, kind })) === null) throw billingErrors.refAlreadyUsed(ref)
     return false
   }
 
@@ -315,7 +308,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
 
   async function addToWallet(tx: Tx, owner: OwnerScope, amount: number): Promise<void> {
     const [wallet] = await credit(tx, { id: owner, amount })
-    if (wallet!.balance > centsToMicro(MAX_CENTS)) throw walletFull()
+    if (wallet!.balance > centsToMicro(MAX_CENTS)) throw billingErrors.walletFull()
   }
 
   /**
@@ -323,7 +316,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
    * than that available, or would hold too much.
    */
   async function adjust(tx: Tx, { owner, amount, ref, note }: Omit<Grant, 'kind'>): Promise<boolean> {
-    if (Math.abs(amount) < 1) throw amountTooSmall()
+    if (Math.abs(amount) < 1) throw billingErrors.amountTooSmall()
     if (!(await issue(tx, { owner, amount, ref, kind: 'adjust', note }))) return false
     await expiringGrants.beforeAdjustment(tx, owner, amount)
     if (amount >= 0) {
@@ -334,7 +327,7 @@ export function createBilling({ store, clock, audit, limits, watch, jobs, node, 
     plenty.delete(owner)
     const take = async () => (await debit(tx, { id: owner, amount: -amount }))[0]
     const left = (await take()) ?? (await escrows.recallOthers(tx, owner, take))
-    if (!left) throw balanceTooLow((await balance(tx, owner)).available, amount)
+    if (!left) throw billingErrors.balanceTooLow((await balance(tx, owner)).available, amount)
     await watch.decreased(tx, owner, left.balance - amount, left.balance)
     return true
   }

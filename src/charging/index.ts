@@ -4,7 +4,7 @@ export type { Work, WorkResult } from './kind'
 export { type CompletionFacts, clientLeft, completionCreated, promptIn } from './kind'
 export { createPublicJobs, type Later, type PublicJobs, pollUrlOf } from './public-jobs'
 export type { JobResult, PublicKind } from './public-jobs-schema'
-export { jobCompleted, jobFailed, queueUnavailable } from './public-jobs-schema'
+export { jobCompleted, jobFailed, publicJobErrors } from './public-jobs-schema'
 export { emitFirings, endingOf } from './record'
 export {
   type CallEnd,

@@ -5,7 +5,7 @@ import type { About, Artifact, ArtifactId } from '../files/schema'
 import { type JobKind, type JobRow, type Running, statusOf } from '../jobs'
 import { JOB_STATES, JOB_TYPES, JobId, type JobType, STEP_KINDS } from '../jobs/schema'
 import { iso } from '../kernel/clock'
-import { defineError } from '../kernel/errors'
+import { defineErrors } from '../kernel/errors'
 import type { UserId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
@@ -103,21 +103,16 @@ export const jobCompleted = defineEvent<JobEnded>('job.completed')
 
 export const jobFailed = defineEvent<JobEnded>('job.failed')
 
-/** The job could not be stored (docs/promises.md I16), or no process would run it. */
-export const queueUnavailable = defineError(
-  'queue_unavailable',
-  () => 'The job could not be queued right now. Nothing was started or charged; try again shortly.',
-)
-
-export const hasEnded = defineError(
-  'conflict',
-  (status: string) => `The job has ${status}; only a queued or active job can be cancelled.`,
-)
-
-export const hasNotFailed = defineError(
-  'conflict',
-  (status: string) => `The job is ${status}; only a failed job can be retried.`,
-)
+export const publicJobErrors = {
+  ...defineErrors('queue_unavailable', {
+    /** The job could not be stored (docs/promises.md I16), or no process would run it. */
+    queueUnavailable: 'The job could not be queued right now. Nothing was started or charged; try again shortly.',
+  }),
+  ...defineErrors('conflict', {
+    hasEnded: (status: string) => `The job has ${status}; only a queued or active job can be cancelled.`,
+    hasNotFailed: (status: string) => `The job is ${status}; only a failed job can be retried.`,
+  }),
+}
 
 const members = {
   id: JobId.schema,

@@ -29,7 +29,7 @@ import type {
   PublicKind,
   StoredJobResult,
 } from './public-jobs-schema'
-import { hasEnded, hasNotFailed, jobCompleted, jobFailed, presentJob, queueUnavailable } from './public-jobs-schema'
+import { jobCompleted, jobFailed, presentJob, publicJobErrors } from './public-jobs-schema'
 
 type OperatorAccessDeps = {
   store: Store
@@ -110,7 +110,7 @@ export function createPublicJobs(deps: Deps) {
       })
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'storage_unavailable') throw error
-      throw queueUnavailable.with({ retryAfterS: error.retryAfterS ?? RETRY_AFTER_S, cause: error })
+      throw publicJobErrors.queueUnavailable.with({ retryAfterS: error.retryAfterS ?? RETRY_AFTER_S, cause: error })
     }
   }
 
@@ -141,7 +141,7 @@ export function createPublicJobs(deps: Deps) {
     amount: number,
     id = JobId.create(),
   ): Promise<JobId> {
-    if (!isServed()) throw queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
+    if (!isServed()) throw publicJobErrors.queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
     const hold = await billing.reserve(tx, { ...input.payer, ref: refOf(id, clock.now()), amount, forJob: true })
     const payload: JobPayload = { ...input, hold }
     await jobs.enqueue(tx, kind, { id, owner: input.payer.owner, keyId: input.payer.keyId, payload })
@@ -163,7 +163,7 @@ export function createPublicJobs(deps: Deps) {
       const row = await find(tx, call, id)
       const own = cancels.get(row.kind)
       const isCancelled = own ? own(tx, row, (row.payload as JobPayload).input) : jobs.cancel(tx, row)
-      if (!(await isCancelled)) throw hasEnded((await find(tx, call, id)).state)
+      if (!(await isCancelled)) throw publicJobErrors.hasEnded((await find(tx, call, id)).state)
       await audit.record(tx, call, entryOf('job.cancelled', row))
       const job = twice(await presented(tx, await find(tx, call, id)))
       return call.caller.type === 'operator' ? job : storeAnswer(tx, call as Call, job)
@@ -177,7 +177,7 @@ export function createPublicJobs(deps: Deps) {
   function retry(call: Call<OperatorCaller>, id: string): Promise<JobReply> {
     return store.write(async (tx) => {
       const row = await find(tx, call, id)
-      if (row.state !== 'failed') throw hasNotFailed(row.state)
+      if (row.state !== 'failed') throw publicJobErrors.hasNotFailed(row.state)
       const { hold, ...input } = row.payload as JobPayload
       const next = await begin(tx, { name: row.kind, shown: row.type! }, input, hold?.amount ?? 0)
       await audit.record(tx, call, entryOf('job.retried', row, { job_id: next }))

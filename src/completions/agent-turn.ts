@@ -2,7 +2,7 @@ import {
   addDetails,
   ENOUGH,
   type EngineService,
-  engineUnavailable,
+  engineErrors,
   type Message,
   originOf,
   type Part,
@@ -299,7 +299,8 @@ export function isBroken({ toolCalls, text, finish }: Turn, offered: OfferedTool
 
 /** Throws 503 `engine_unavailable` for a broken turn, which is not charged. */
 export function assertPassable(turn: Turn, offered: OfferedTools | null, mode: string): void {
-  if (offered && isBroken(turn, offered)) throw engineUnavailable.with({ retryAfterS: RETRY_AFTER_S }, mode)
+  if (offered && isBroken(turn, offered))
+    throw engineErrors.engineUnavailable.with({ retryAfterS: RETRY_AFTER_S }, mode)
 }
 
 const RETRY_AFTER_S = 5

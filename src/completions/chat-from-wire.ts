@@ -16,7 +16,7 @@ import {
 import { type ChatMessage, type FunctionCall, OlderChat } from './chat-schema'
 import { assertAttachment, imageIn, isImage } from './images'
 import { toChatCompletion } from './present'
-import { assertMetadata, blankPrompt, emptyPrompt } from './rules'
+import { assertMetadata, completionErrors } from './rules'
 import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './run'
 import type { ChatCompletion, ChatInput } from './schema'
 
@@ -113,9 +113,10 @@ export function requestFromChat(
   if (input.metadata) assertMetadata(input.metadata)
   assertContent(input.messages)
   const last = input.messages.findLastIndex(({ role }) => role === 'user')
-  if (last < 0) throw emptyPrompt.with({ param: 'messages' })
+  if (last < 0) throw completionErrors.emptyPrompt.with({ param: 'messages' })
   const question = input.messages[last]!
-  if (isBlank(textOf(question)) && !hasImages(question)) throw blankPrompt.with({ param: `messages[${last}]` }, last)
+  if (isBlank(textOf(question)) && !hasImages(question))
+    throw completionErrors.blankPrompt.with({ param: `messages[${last}]` }, last)
   const messages = forClients && !input.tools?.length ? resultsAsText(input.messages, last) : input.messages
   const persona = messages.some(isSystem) ? messages.filter(isSystem).map(textOf).filter(Boolean).join('\n\n') : ''
   const engine = engineOf(input.model)

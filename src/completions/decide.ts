@@ -1,5 +1,5 @@
 import type { BrandSoul } from '../accounts/keys/schema'
-import { CACHING, ENGINES, type EngineService, engineUnable, originOf, parametersIn } from '../engines'
+import { CACHING, ENGINES, type EngineService, engineErrors, originOf, parametersIn } from '../engines'
 import { isBlank } from '../kernel/text'
 import { changesPicture } from '../media'
 import { type Choice, engineLeft, fallbackMode, trialOf } from '../routing'
@@ -124,7 +124,7 @@ function assemble(deps: PipelineDeps, run: Run, work: string): void | Promise<vo
   // For an engine that takes no images. Their URLs are checked all the same. Throws 400 `url_blocked`.
   for (const image of images) assertUrl(image, deps.outbound)
   // Without the images nothing remains of the question.
-  if (isBlank(request.prompt)) throw engineUnable.with({ retryAfterS: 60 }, work, 'images')
+  if (isBlank(request.prompt)) throw engineErrors.engineUnable.with({ retryAfterS: 60 }, work, 'images')
   run.warnings = [
     ...run.warnings,
     request.paths?.ignoredImages(run.engineId) ??

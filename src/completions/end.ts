@@ -15,7 +15,7 @@ import { cacheScopeOf, type StoredAnswer } from './cache'
 import { costOfTurns } from './open'
 import { contentOf } from './present'
 import { endOf } from './record'
-import { requestTimeout, structuredOutput, suggestFollowUps, workOf } from './rules'
+import { completionErrors, structuredOutput, suggestFollowUps, workOf } from './rules'
 import type { PipelineDeps, Run } from './run'
 import type { ModelRef } from './schema'
 
@@ -240,7 +240,7 @@ export function partial({ engines }: PipelineDeps, { engineId, promptTokens, spe
 
 /** Why a run ended, in the caller's terms: the time was up, the client left, or the prompt is too long. */
 function explained(run: Run, error: unknown): unknown {
-  if (run.deadline.isLate) return requestTimeout(run.write ? 600 : 120, run.request.mode)
+  if (run.deadline.isLate) return completionErrors.requestTimeout(run.write ? 600 : 120, run.request.mode)
   if (run.call.signal.aborted || error instanceof ReaderLeft) return clientLeft()
   const isTooLong = error instanceof AppError && error.kind === 'invalid' && error.param === 'prompt'
   return isTooLong && run.request.paths ? atField(error, run.request.paths.all) : error

@@ -10,7 +10,7 @@ import { NO_SKILLS } from '../skills'
 import { ConversationId } from '../skills/conversations/schema'
 import type { CountedTurn } from './agent-schema'
 import { cacheKeyOf } from './cache'
-import { isHandedOver, isStealth, overBounds, workOf } from './rules'
+import { completionErrors, isHandedOver, isStealth, workOf } from './rules'
 import { type CompletionRequest, type PipelineDeps, type Run, UNDECIDED, type Write } from './run'
 import { CompletionId } from './schema'
 
@@ -248,7 +248,7 @@ export function priceOf(deps: PipelineDeps, run: Run): number {
   if (run.request.bounds) {
     const remaining = run.request.bounds.costMicro - prices.costOf(run.engineId, { promptTokens: run.promptTokens })
     const tokens = tokensFor(prices, run.engineId, remaining, run.maxOutputTokens)
-    if (tokens === 0) throw overBounds()
+    if (tokens === 0) throw completionErrors.overBounds()
     run.maxOutputTokens = tokens
   }
   const { engineId, promptTokens, maxOutputTokens: completionTokens, researchRun } = run
@@ -258,7 +258,7 @@ export function priceOf(deps: PipelineDeps, run: Run): number {
 }
 
 function within({ bounds }: Run['request'], price: number): number {
-  if (bounds && price > bounds.costMicro) throw overBounds()
+  if (bounds && price > bounds.costMicro) throw completionErrors.overBounds()
   return price
 }
 

@@ -1,7 +1,7 @@
 import type { Message } from '../engines'
 import type { Firing } from '../guardrails/schema'
 import type { Mode } from '../kernel/caller'
-import { AppError, defineError, invalidInput, messageOf } from '../kernel/errors'
+import { AppError, defineErrors, invalidInput, messageOf } from '../kernel/errors'
 import { shorten } from '../kernel/text'
 import type { Tools } from '../tools'
 import type { McpServer, Toolset } from '../tools/schema'
@@ -9,42 +9,36 @@ import type { StoredAnswer } from './cache'
 import type { Run } from './run'
 import type { FollowUp, StructuredOutput } from './schema'
 
-export const emptyPrompt = defineError(
-  'empty_prompt',
-  () => '"messages" has no user message. Add one: {"role":"user","content":"Hello"}.',
-)
-
-export const blankPrompt = defineError(
-  'empty_prompt',
-  (place: number) => `"messages[${place}]", the last user message, has neither text nor an image. Add your question.`,
-)
+export const completionErrors = {
+  ...defineErrors('empty_prompt', {
+    emptyPrompt: '"messages" has no user message. Add one: {"role":"user","content":"Hello"}.',
+    blankPrompt: (place: number) =>
+      `"messages[${place}]", the last user message, has neither text nor an image. Add your question.`,
+  }),
+  ...defineErrors('context_length_exceeded', {
+    contextExceeded: (tokens: number, limit: number) =>
+      `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens.`,
+  }),
+  ...defineErrors('request_timeout', {
+    requestTimeout: (seconds: number, mode: string) =>
+      mode === 'research' || mode === 'video'
+        ? `Mode "${mode}" did not finish within ${seconds} s. Send it to POST /${mode} and read poll_url.`
+        : `The answer did not finish within ${seconds} s. Try again, ask for less, or send "stream": true.`,
+  }),
+  ...defineErrors('insufficient_credits', {
+    /** The prompt alone costs more than the run's limit. */
+    overBounds: 'The prompt alone would cost more than the limit of this run. Nothing was charged; shorten the prompt.',
+  }),
+}
 
 /** Clients recognize this error by the words "maximum context length". It names the member that is too long. */
 export const promptTooLong = (tokens: number, limit: number, { forClients, paths }: Run['request']) => {
   const param = paths?.all ?? 'prompt'
   const extras = { param, details: [{ path: param, message: `about ${tokens} tokens, at most ${limit}` }] }
-  if (forClients) return contextExceeded.with(extras, tokens, limit)
+  if (forClients) return completionErrors.contextExceeded.with(extras, tokens, limit)
   const message = `"${param}" and what goes with it come to about ${tokens} tokens; the maximum context length of the engine is ${limit}. Shorten it or split it.`
   return new AppError('validation_error', message, extras)
 }
-
-const contextExceeded = defineError(
-  'context_length_exceeded',
-  (tokens: number, limit: number) =>
-    `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens.`,
-)
-
-export const requestTimeout = defineError('request_timeout', (seconds: number, mode: string) =>
-  mode === 'research' || mode === 'video'
-    ? `Mode "${mode}" did not finish within ${seconds} s. Send it to POST /${mode} and read poll_url.`
-    : `The answer did not finish within ${seconds} s. Try again, ask for less, or send "stream": true.`,
-)
-
-/** The prompt alone costs more than the run's limit. */
-export const overBounds = defineError(
-  'insufficient_credits',
-  () => 'The prompt alone would cost more than the limit of this run. Nothing was charged; shorten the prompt.',
-)
 
 const MAX_METADATA_KEYS = 50
 const MAX_METADATA_BYTES = 16 * 1024

@@ -1,4 +1,4 @@
-import { toolsUnpaid } from '../billing'
+import { billingErrors } from '../billing'
 import type { TokenLogprob } from '../engines'
 import type { HoldBack } from '../guardrails'
 import type { AgentResult, Step, Task, ToolAccess } from './agent-schema'
@@ -157,7 +157,7 @@ function actingOf(deps: PipelineDeps, run: Run, toolset: ToolAccess['toolset']):
     conversationId: run.attached,
     guard: run.guard,
     afford: (wanted) => reserveTurn(deps, run, wanted),
-    unpaid: () => toolsUnpaid(),
+    unpaid: () => billingErrors.toolsUnpaid(),
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type MadeImage,
   type Sink,
 } from './engine'
-import { engineBrokeOff, engineMissing, engineRejected, engineUnable, engineUnavailable, noEdits } from './failures'
+import { engineErrors, engineRejected } from './failures'
 import type { Permit } from './health'
 import { type CheckedUsage, Collector, countPrompt, createMeter, ENOUGH, meterAnswer, type TakePart } from './meter'
 import { createRefusedParameters } from './parameters'
@@ -163,7 +163,8 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     const candidates = (plans.get(engineId) ?? []).filter(
       ({ target: { driver, model } }) => driver.image && (!editsOnly || driver.edits?.(model)),
     )
-    if (!candidates.length) throw (editsOnly ? noEdits : engineMissing).with({ retryAfterS: 60 }, mode)
+    if (!candidates.length)
+      throw (editsOnly ? engineErrors.noEdits : engineErrors.engineMissing).with({ retryAfterS: 60 }, mode)
     const countTokens = () => countPrompt([{ role: 'user', content: prompt }])
     const begin = ({ driver, model, slots }: Target) => {
       const make = () => driver.image!({ ...request, model })
@@ -181,10 +182,10 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
   ): Input<T> {
     const { mode } = request
     const plan = plans.get(engineId) ?? []
-    if (plan.length === 0) throw engineMissing.with({ retryAfterS: 60 }, mode)
+    if (plan.length === 0) throw engineErrors.engineMissing.with({ retryAfterS: 60 }, mode)
     const needs = needsOf(request)
     const candidates = ableTo(plan, needs)
-    if (candidates.length === 0) throw engineUnable.with({ retryAfterS: 60 }, mode, missingIn(plan, needs))
+    if (candidates.length === 0) throw engineErrors.engineUnable.with({ retryAfterS: 60 }, mode, missingIn(plan, needs))
     return new TextInput(request, candidates, refused, send)
   }
 
@@ -198,7 +199,7 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
     permit.failed()
     const about = { request_id: origin?.requestId, mode, engine: engineId, target: target.id, failure: error.kind }
     deps.log.warn(about, `engine broke off: ${error.message}`)
-    return engineBrokeOff.with({ retryAfterS: 5, cause: error }, mode)
+    return engineErrors.engineBrokeOff.with({ retryAfterS: 5, cause: error }, mode)
   }
 }
 
@@ -389,5 +390,5 @@ function noneAnswered({ candidates, request: { mode, origin } }: Input<unknown>,
   const shutMs = Math.min(...candidates.map(({ target }) => target.breaker.leftMs(origin?.owner)))
   const retryAfterS = last?.kind === 'config' ? MAX_RETRY_AFTER_S : last?.retryAfterS
   const seconds = Math.max(Math.ceil(shutMs / 1_000), Math.ceil(retryAfterS ?? (shutMs > 0 ? 0 : RETRY_AFTER_S)))
-  return engineUnavailable.with({ retryAfterS: Math.min(seconds, MAX_RETRY_AFTER_S), cause: last }, mode)
+  return engineErrors.engineUnavailable.with({ retryAfterS: Math.min(seconds, MAX_RETRY_AFTER_S), cause: last }, mode)
 }

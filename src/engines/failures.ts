@@ -1,44 +1,32 @@
-import { type AppError, defineError } from '../kernel/errors'
+import { type AppError, defineErrors } from '../kernel/errors'
 import { EngineFailure } from './engine'
 
 /** Advice for the caller: try again, or use `fast` unless that failed. A chat has no `mode`, so it names a `model`. */
 const alternative = (mode: string) =>
   mode === 'fast' ? 'Try again shortly' : 'Try again shortly, or send "mode":"fast" (in a chat "model":"svc-1-flash")'
 
-/** 503: the primary and every fallback engine failed before the first byte (docs/api.md 22.3). */
-export const engineUnavailable = defineError(
-  'engine_unavailable',
-  (mode: string) =>
-    `The engine for mode "${mode}" did not answer. Nothing was charged. ${alternative(mode)}. The operator can look up this request id.`,
-)
-
-/** 503: no connected upstream can answer this mode. */
-export const engineMissing = defineError(
-  'engine_unavailable',
-  (mode: string) =>
-    `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode (in a chat another "model"), or ask the operator to connect one.`,
-)
-
-/** 503: no upstream of the image engine edits pictures. */
-export const noEdits = defineError(
-  'engine_unavailable',
-  (_mode: string) =>
-    'No engine of this server edits pictures. Nothing was charged. Its operator can connect one to svc-1-create, such as a model named gpt-image, or set "imageEdits" of its upstream.',
-)
-
-/** 503: no available engine supports what the request needs (docs/api.md 28.4). */
-export const engineUnable = defineError(
-  'engine_unavailable',
-  (mode: string, missing: string) =>
-    `The engine for mode "${mode}" cannot do ${missing}. Nothing was charged. Send the request without it, or use another mode (in a chat another "model").`,
-)
-
-/** 503 in the middle of a stream: the text so far was delivered, the rest is lost. */
-export const engineBrokeOff = defineError(
-  'engine_unavailable',
-  (mode: string) =>
-    `The engine for mode "${mode}" stopped in the middle of its answer. ${alternative(mode)}. The operator can look up this request id.`,
-)
+export const engineErrors = {
+  ...defineErrors('engine_unavailable', {
+    /** 503: the primary and every fallback engine failed before the first byte (docs/api.md 22.3). */
+    engineUnavailable: (mode: string) =>
+      `The engine for mode "${mode}" did not answer. Nothing was charged. ${alternative(mode)}. The operator can look up this request id.`,
+    /** 503: no connected upstream can answer this mode. */
+    engineMissing: (mode: string) =>
+      `No engine for mode "${mode}" is connected on this server. Nothing was charged. Send another mode (in a chat another "model"), or ask the operator to connect one.`,
+    /** 503: no upstream of the image engine edits pictures. */
+    noEdits: (_mode: string) =>
+      'No engine of this server edits pictures. Nothing was charged. Its operator can connect one to svc-1-create, such as a model named gpt-image, or set "imageEdits" of its upstream.',
+    /** 503: no available engine supports what the request needs (docs/api.md 28.4). */
+    engineUnable: (mode: string, missing: string) =>
+      `The engine for mode "${mode}" cannot do ${missing}. Nothing was charged. Send the request without it, or use another mode (in a chat another "model").`,
+    /** 503 in the middle of a stream: the text so far was delivered, the rest is lost. */
+    engineBrokeOff: (mode: string) =>
+      `The engine for mode "${mode}" stopped in the middle of its answer. ${alternative(mode)}. The operator can look up this request id.`,
+  }),
+  ...defineErrors('validation_error', {
+    refused: (sentence: string) => sentence,
+  }),
+}
 
 /** Sentences about the part that an engine refused, except for a request that is too long. */
 const COULD_NOT_TAKE: Record<Exclude<RefusedPart, 'length'>, string> = {
@@ -49,8 +37,6 @@ const COULD_NOT_TAKE: Record<Exclude<RefusedPart, 'length'>, string> = {
   content: 'this request because of its content rules. Rephrase it.',
   request: 'this request as it was sent. The operator can look up this request id.',
 }
-
-const refused = defineError('validation_error', (sentence: string) => sentence)
 
 /** The part of a request that an engine refused. `length`: the prompt, or prompt and answer, are too long. */
 export type RefusedPart = 'length' | 'images' | 'tools' | 'schema' | 'temperature' | 'content' | 'request'
@@ -361,12 +347,13 @@ function firstOf(patterns: readonly RegExp[], text: string, other: number | null
  * that is too long by the words "maximum context length". `counted` is our own count of its tokens.
  */
 export function engineRejected({ part, sent, max }: Refusal, counted: number, cause: unknown): AppError {
-  if (part !== 'length') return refused.with({ cause }, `The engine could not take ${COULD_NOT_TAKE[part]}`)
+  if (part !== 'length')
+    return engineErrors.refused.with({ cause }, `The engine could not take ${COULD_NOT_TAKE[part]}`)
   const tokens = sent ?? `about ${counted}`
   const sentence =
     max === null
       ? `This request comes to ${tokens} tokens, which is more than the maximum context length of the engine. Shorten it or split it.`
       : `This request comes to ${tokens} tokens; the maximum context length of the engine is ${max}. Shorten it or split it.`
   const detail = max === null ? `${tokens} tokens are too many` : `${tokens} tokens, at most ${max}`
-  return refused.with({ param: 'prompt', details: [{ path: 'prompt', message: detail }], cause }, sentence)
+  return engineErrors.refused.with({ param: 'prompt', details: [{ path: 'prompt', message: detail }], cause }, sentence)
 }

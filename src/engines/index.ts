@@ -48,7 +48,7 @@ export {
   type ToolCall,
   type ToolChoice,
 } from './engine'
-export { engineMissing, engineUnable, engineUnavailable } from './failures'
+export { engineErrors } from './failures'
 export { createUpstreamHealth, HEALTH_WINDOWS, type HealthWindow, type UpstreamHealth } from './health'
 export { addDetails, countPrompt, countTokens, ENOUGH } from './meter'
 export { CACHING, parametersIn } from './parameters'

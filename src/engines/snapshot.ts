@@ -5,7 +5,7 @@ import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, IMAGE_ENGIN
 import { type EngineConfig, fingerprintOf } from './config'
 import type { EmbeddingRequest, SpeechRequest, Transcription, TranscriptionRequest } from './engine'
 import { type Driver, EngineFailure } from './engine'
-import { engineMissing } from './failures'
+import { engineErrors } from './failures'
 import type { UpstreamPart } from './parts'
 import { createProbes } from './probes'
 import { createTargets, type Origin, type Target, type Targets } from './targets'
@@ -149,7 +149,7 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
     const candidates = (targets.get(engineId) ?? [])
       .filter(({ driver }) => isFit(driver))
       .map((target) => ({ engineId, target, fallback: false }))
-    if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, mode)
+    if (!candidates.length) throw engineErrors.engineMissing.with({ retryAfterS: 60 }, mode)
     const begin = ({ driver, model, slots }: Target): Promise<T> => {
       const request = async () =>
         (await call(driver, model)) ??

@@ -3,7 +3,7 @@ import type { Log } from '../kernel/log'
 import { type Observe, tryTargets } from './answering'
 import type { VideoDriver, VideoRequest, VideoState } from './engine'
 import { EngineFailure } from './engine'
-import { engineMissing } from './failures'
+import { engineErrors } from './failures'
 import type { Origin, Target, Targets } from './targets'
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number; hasBuiltin: boolean }
@@ -32,7 +32,7 @@ export function createVideoCalls({ targets, hasBuiltin, ...deps }: Deps) {
      */
     async requestVideo(request: Omit<VideoRequest, 'model'> & { origin: Origin }): Promise<UpstreamVideo> {
       const candidates = own().map((target) => ({ engineId: ENGINE, target, fallback: false }))
-      if (!candidates.length) throw engineMissing.with({ retryAfterS: 60 }, 'video')
+      if (!candidates.length) throw engineErrors.engineMissing.with({ retryAfterS: 60 }, 'video')
       const { origin, signal, ...wanted } = request
       const begin = async ({ driver, model, slots }: Target): Promise<string> => {
         const request = () => driver.video!.order({ ...wanted, signal, model }).catch(doubting)

@@ -1,15 +1,12 @@
-import { defineError, invalidInput } from '../kernel/errors'
+import { defineErrors, invalidInput } from '../kernel/errors'
 
-/** The caller is not a member of the organization (docs/api.md 11.2). */
-export const foreignOrg = defineError(
-  'forbidden',
-  () => 'You are not a member of the organization in "orgId". GET /orgs lists yours; without one, send your user id.',
-)
-
-export const viewersPublishNothing = defineError(
-  'forbidden',
-  () => 'Your role in the organization is viewer, which cannot publish events. An owner or admin can change it.',
-)
+export const eventErrors = defineErrors('forbidden', {
+  /** The caller is not a member of the organization (docs/api.md 11.2). */
+  foreignOrg:
+    'You are not a member of the organization in "orgId". GET /orgs lists yours; without one, send your user id.',
+  viewersPublishNothing:
+    'Your role in the organization is viewer, which cannot publish events. An owner or admin can change it.',
+})
 
 export const reservedType = (type: string) =>
   invalidInput('eventType', `"${type}" is the name of a server event. Publish your event under another name.`)

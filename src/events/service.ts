@@ -7,7 +7,7 @@ import { removeOld } from '../kernel/old-rows'
 import { pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
 import type { Reader, Store, Tx } from '../kernel/store'
-import { foreignOrg, payloadTooLarge, reservedType, viewersPublishNothing } from './errors'
+import { eventErrors, payloadTooLarge, reservedType } from './errors'
 import { hasNoSubscriber, eventRepository as rows, type Subscriber, subscribersOf } from './repository'
 import { SAMPLES } from './samples'
 import {
@@ -142,8 +142,8 @@ export function createEvents({ store, clock, audit, fanOut, storeAnswer, orgs, s
     const wanted = id ?? activeOrgId
     if (wanted === null) return `user:${userId}`
     const role = OrgId.is(wanted) && (!orgId || orgId === wanted) ? await orgs.roleOf(store.read, wanted, userId) : null
-    if (role === null) throw foreignOrg()
-    if (role === 'viewer' && act === 'publish') throw viewersPublishNothing()
+    if (role === null) throw eventErrors.foreignOrg()
+    if (role === 'viewer' && act === 'publish') throw eventErrors.viewersPublishNothing()
     return `org:${wanted}`
   }
 

@@ -3,7 +3,7 @@ import type { AuditLog } from '../audit'
 import { recurring } from '../jobs'
 import { type Call, type Caller, keyIdOf, type OwnerScope, ownerOf } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
-import { AppError, atField, defineError, invalidInput, messageOf, notFound } from '../kernel/errors'
+import { AppError, atField, defineErrors, invalidInput, messageOf, notFound } from '../kernel/errors'
 import type { KeyId } from '../kernel/ids'
 import { newRequestId } from '../kernel/ids'
 import { listAfter, pagesAfter, pagesBy } from '../kernel/keyset'
@@ -41,18 +41,15 @@ const LIFE_S = 30 * 86_400
 const MIN_LIFE_S = 3_600
 const EXPIRY_MS = 60_000
 
-const tooLarge = defineError(
-  'payload_too_large',
-  (purpose: string, mb: number) => `A file for "${purpose}" can have at most ${mb} MiB.`,
-)
-const tooManyBytes = defineError(
-  'payload_too_large',
-  () => 'With this file the account would store more than 1 GiB. Delete some files with DELETE /files/{id}.',
-)
-const isRead = defineError(
-  'conflict',
-  () => 'A batch reads this file. Delete it when the batch has ended, or cancel the batch.',
-)
+const uploadErrors = {
+  ...defineErrors('payload_too_large', {
+    tooLarge: (purpose: string, mb: number) => `A file for "${purpose}" can have at most ${mb} MiB.`,
+    tooManyBytes: 'With this file the account would store more than 1 GiB. Delete some files with DELETE /files/{id}.',
+  }),
+  ...defineErrors('conflict', {
+    isRead: 'A batch reads this file. Delete it when the batch has ended, or cancel the batch.',
+  }),
+}
 
 const after = pagesAfter(uploads, 'created_at')
 const newestFirst = pagesBy(uploads, 'created_at')
@@ -76,7 +73,7 @@ export async function createUpload(deps: UploadDeps, call: Call, { file, fields 
   const source = Bun.file(file.path)
   if (!source.size) throw invalidInput('file', '"file" has no bytes. Send a file that holds something.')
   const mb = purpose === 'batch' ? MAX_MB.batch : MAX_MB.other
-  if (source.size > mb * MIB) throw tooLarge(purpose, mb)
+  if (source.size > mb * MIB) throw uploadErrors.tooLarge(purpose, mb)
   const draft = await deps.files.receive(source.stream(), typeByName(file.filename))
   const about = { filename: file.filename, purpose, keyId: keyIdOf(call.caller), lifeS: life }
   try {
@@ -134,7 +131,7 @@ export async function addUpload(
       set: { bytes: sql`${t.bytes} + ${draft.size}` },
       ...(fits ? { setWhere: fits } : {}),
     })
-  if (!(await grown.returning({ owner: t.owner })).length) throw tooManyBytes()
+  if (!(await grown.returning({ owner: t.owner })).length) throw uploadErrors.tooManyBytes()
   const { sha256, size, mimeType } = draft
   const stored = await contents.refer(tx, { sha256, place: draft.place, size_bytes: size })
   if (stored !== draft.place) tx.afterCommit(() => void files.discard(draft).catch(() => undefined))
@@ -192,7 +189,7 @@ export function deleteUpload(deps: UploadDeps, call: Call<Caller>, id: string) {
     const isOwn = and(eq(t.id, id as UploadId), owner === null ? undefined : eq(t.owner, owner))
     const [row] = UploadId.is(id) ? await tx.select().from(t).where(isOwn).limit(1) : []
     if (!row) throw notFound('file')
-    if (!(await take(deps, tx, row as UploadRow))) throw isRead()
+    if (!(await take(deps, tx, row as UploadRow))) throw uploadErrors.isRead()
     await deps.audit.record(tx, call, {
       ...{ action: 'file.deleted', entityType: 'file', entityId: id },
       ...(owner === null ? { scope: row.owner } : {}),

@@ -3,7 +3,7 @@ import { recurring } from '../jobs'
 import { type Call, type Once, ownerOf, SCOPES, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { seal, sha256Hex, open as unseal } from '../kernel/crypto'
-import { defineError, invalidInput, quoted } from '../kernel/errors'
+import { defineErrors, invalidInput, quoted } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
 import { inBatches, type Loop, startLoop } from '../kernel/loop'
@@ -18,24 +18,15 @@ const badKey = (key: string) =>
     `${HEADER} is "${quoted(key)}"; send 1 to 256 characters of A-Z, a-z, 0-9, "-", "_", "." and ":".`,
   )
 
-const stillRunning = defineError(
-  'idempotency_conflict',
-  (key: string, forMs: number) =>
+const idempotencyErrors = defineErrors('idempotency_conflict', {
+  stillRunning: (key: string, forMs: number) =>
     `A request with ${HEADER} "${quoted(key)}" has been running for ${Math.max(0, Math.round(forMs / 1000))} s. Wait for it; the same request then gets its answer with X-Idempotent-Replay: true.`,
-)
-
-const usedOtherwise = defineError(
-  'idempotency_conflict',
-  (key: string) =>
+  usedOtherwise: (key: string) =>
     `${HEADER} "${quoted(key)}" was used within 24 h for a request with another method, path or body, or with other rights. Send this request with a new key.`,
-)
-
-/** This process missed its lease and another process took over the key, so its transaction is rolled back. */
-const takenOver = defineError(
-  'idempotency_conflict',
-  (key: string) =>
+  /** This process missed its lease and another process took over the key, so its transaction is rolled back. */
+  takenOver: (key: string) =>
     `A request with ${HEADER} "${quoted(key)}" was started again in another process while this one was stalled. This one changed nothing; send the same request again to get the answer.`,
-)
+})
 
 type IdempotencyLoopDeps = { idempotency: Idempotency; clock: Clock; onError(name: string, error: unknown): void }
 
@@ -238,7 +229,7 @@ export function createIdempotency({ store, clock, masterKey }: { store: Store; c
       )
       if (ours) return null
       // Another process claimed the key first, so the row is read again.
-      if (attempt === ATTEMPTS) throw stillRunning(key, 0)
+      if (attempt === ATTEMPTS) throw idempotencyErrors.stillRunning(key, 0)
     }
   }
 
@@ -254,7 +245,9 @@ export function createIdempotency({ store, clock, masterKey }: { store: Store; c
   }
 
   function refusalOf({ key, fingerprint }: Request, other: Pick<Running, 'fingerprint' | 'startedAt'>) {
-    return other.fingerprint === fingerprint ? stillRunning(key, clock.now() - other.startedAt) : usedOtherwise(key)
+    return other.fingerprint === fingerprint
+      ? idempotencyErrors.stillRunning(key, clock.now() - other.startedAt)
+      : idempotencyErrors.usedOtherwise(key)
   }
 
   function createTicket(request: Request, end: () => void): Ticket {
@@ -267,7 +260,7 @@ export function createIdempotency({ store, clock, masterKey }: { store: Store; c
       const body = seal(masterKey, contextOf(request), text)
       const expires_at = clock.now() + RETENTION_MS
       if (!(await idempotencyRepository.answer(tx, { user_id, key, request_id, status: as, body, expires_at })))
-        throw takenOver(key)
+        throw idempotencyErrors.takenOver(key)
       tx.afterCommit(() => {
         answer = text
         status = as

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
-import { defineError } from '../kernel/errors'
+import { defineErrors } from '../kernel/errors'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import { MAX_IDLE_MS, RECURRING, recurring } from './kind'
 import type { Jobs } from './service'
@@ -63,16 +63,12 @@ const toTakeover = (row: TakeoverRow): Takeover => ({
   reason: row.reason,
 })
 
-const heldByAnother = defineError(
-  'conflict',
-  (title: string, name: string) =>
+const takeoverErrors = defineErrors('conflict', {
+  heldByAnother: (title: string, name: string) =>
     `${name} has taken over this ${title}. Wait until it is released, or send {"force":true} to take it from them.`,
-)
-const notHeld = defineError('conflict', (title: string) => `Nobody has taken over this ${title}. Take it over first.`)
-const notYours = defineError(
-  'conflict',
-  (title: string, name: string) => `${name} has taken over this ${title}, so only they act in it now.`,
-)
+  notHeld: (title: string) => `Nobody has taken over this ${title}. Take it over first.`,
+  notYours: (title: string, name: string) => `${name} has taken over this ${title}, so only they act in it now.`,
+})
 
 const touchHeld = command<{ kind: string; id: string; holder: string; until: number }>()((tx, p) => {
   const t = tx.of(takeovers)
@@ -234,7 +230,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
       if (isHeld && row.holder_id === holder.id && row.holder_name === holder.name) {
         return toTakeover(await rows.change(tx, row, { until }))
       }
-      if (isHeld && !force) throw heldByAnother(title, row.holder_name ?? '')
+      if (isHeld && !force) throw takeoverErrors.heldByAnother(title, row.holder_name ?? '')
       // The recurring check detects longer timeouts. Its job is a single row, for which all takers would wait.
       if (silenceMs < MAX_IDLE_MS)
         await jobs.ensure(tx, { name: SILENCE }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: until })
@@ -264,7 +260,7 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
         // Not locked, because the caller may hold locks that others take after this row. If the holder has it again by
         // now, the attempt is repeated.
         const [row] = await rows.find(tx, name, [id])
-        if (!row) throw notHeld(title)
+        if (!row) throw takeoverErrors.notHeld(title)
         assertHolds(title, row, holderId)
       }
     }
@@ -297,8 +293,8 @@ export function createTakeovers({ store, clock, jobs }: Deps) {
 }
 
 function assertHolds(title: string, { status, holder_id, holder_name }: TakeoverRow, holderId: string): void {
-  if (status !== 'human') throw notHeld(title)
-  if (holder_id !== holderId) throw notYours(title, holder_name ?? '')
+  if (status !== 'human') throw takeoverErrors.notHeld(title)
+  if (holder_id !== holderId) throw takeoverErrors.notYours(title, holder_name ?? '')
 }
 
 const MAX_WAITING = 200

@@ -1,6 +1,6 @@
 import { actingUserOf, assertConfirmed, findOwner, type Owner, ownerToRead } from '../accounts'
 import type { AuditLog } from '../audit'
-import { type AccountBilling, type Billing, type Difference, listLedger, refAlreadyUsed } from '../billing'
+import { type AccountBilling, type Billing, billingErrors, type Difference, listLedger } from '../billing'
 import type { BillingLimits } from '../billing/schema'
 import { bind } from '../kernel/bind'
 import type { Call, OperatorCaller } from '../kernel/caller'
@@ -121,7 +121,7 @@ function bookOnce(
     const added = await book(tx)
     if (!added) {
       const booked = await billing.amountOf(tx, { owner: scope, ref, kind })
-      if (booked !== centsToMicro(amount_cents)) throw refAlreadyUsed(ref)
+      if (booked !== centsToMicro(amount_cents)) throw billingErrors.refAlreadyUsed(ref)
       return false
     }
     await audit.record(tx, call, {

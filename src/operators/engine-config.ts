@@ -8,31 +8,25 @@ import {
   type UpstreamConfig,
 } from '../engines'
 import type { Call, OperatorCaller } from '../kernel/caller'
-import { defineError, invalidInput, quoted } from '../kernel/errors'
+import { defineErrors, invalidInput, quoted } from '../kernel/errors'
 import type { Tx } from '../kernel/store'
 import { type EnginePatch, MAX_MODELS, type NewEngine } from './schema-engines'
 
 const EVERY_TEXT_ENGINE = '*'
 
-const nameTaken = defineError(
-  'conflict',
-  (name: string, place: string) =>
-    `There is an engine "${name}" already, in ${place}. Choose another name, or change that one with engines update.`,
-)
-
-const setElsewhere = defineError(
-  'conflict',
-  (name: string, place: string) =>
-    `"${name}" is set in ${place}. Change it there and restart, or copy it to here first: svc-admin engines update ${name} --copy`,
-)
-
-const unknownUpstream = defineError('not_found', (name: string) => `There is no upstream "${quoted(name)}".`)
-
-const stillUsed = defineError(
-  'conflict',
-  (name: string, left: string) =>
-    `Without "${name}", ${left} would have no targets. Map them to another engine first, or add --force.`,
-)
+const configErrors = {
+  ...defineErrors('conflict', {
+    nameTaken: (name: string, place: string) =>
+      `There is an engine "${name}" already, in ${place}. Choose another name, or change that one with engines update.`,
+    setElsewhere: (name: string, place: string) =>
+      `"${name}" is set in ${place}. Change it there and restart, or copy it to here first: svc-admin engines update ${name} --copy`,
+    stillUsed: (name: string, left: string) =>
+      `Without "${name}", ${left} would have no targets. Map them to another engine first, or add --force.`,
+  }),
+  ...defineErrors('not_found', {
+    unknownUpstream: (name: string) => `There is no upstream "${quoted(name)}".`,
+  }),
+}
 
 /** Where an upstream is configured: in the database at run time, or in a server's file or environment. */
 type Source = 'here' | 'file' | 'environment'
@@ -77,7 +71,7 @@ type Places = ReturnType<typeof createPlaces>
 /** Throws 409 for a name that an upstream already has. */
 export function assertNameFree(before: EngineVersion, placesOf: Places, name: string): void {
   const [taken] = placesOf(before, name)
-  if (taken) throw nameTaken(name, taken.words)
+  if (taken) throw configErrors.nameTaken(name, taken.words)
 }
 
 /** The models of a new upstream whose request names none: all that it lists. Throws 400 when it lists too many. */
@@ -150,7 +144,7 @@ export function assertStillAnswered(name: string, before: EngineVersion, after: 
   const texts = ENGINES.flatMap(({ id, kind }) => (kind === 'text' ? id : []))
   const isEvery = texts.every((id) => lost.includes(id))
   const words = [...(isEvery ? ['every text engine'] : []), ...lost.filter((id) => !isEvery || !texts.includes(id))]
-  if (words.length) throw stillUsed(name, words.join(', '))
+  if (words.length) throw configErrors.stillUsed(name, words.join(', '))
 }
 
 /** Sets the targets of an engine, best first. Without targets, those of the file, the environment and `*` apply. */
@@ -185,8 +179,8 @@ export const toUpstream = ({ kind, base_url, api_key, settings }: NewEngine): Up
 function upstreamIn(before: EngineVersion, placesOf: Places, name: string, copies: boolean): UpstreamConfig {
   const [place] = placesOf(before, name)
   const found = place && before.config.upstreams.get(name)
-  if (!found) throw unknownUpstream(name)
-  if (place.source !== 'here' && !copies) throw setElsewhere(name, place.words)
+  if (!found) throw configErrors.unknownUpstream(name)
+  if (place.source !== 'here' && !copies) throw configErrors.setElsewhere(name, place.words)
   const { apiKeyFile: _, apiKey: __, ...rest } = found
   const apiKey = readKey(name, found)
   return { ...rest, ...(apiKey ? { apiKey } : {}) }

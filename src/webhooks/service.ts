@@ -4,7 +4,7 @@ import { type JobKind, recurring } from '../jobs'
 import type { Call, Caller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
-import { AppError, atField, defineError, notFound, quoted } from '../kernel/errors'
+import { AppError, atField, defineErrors, notFound, quoted } from '../kernel/errors'
 import { removeOld } from '../kernel/old-rows'
 import { pageFields } from '../kernel/page'
 import { readRange } from '../kernel/range'
@@ -42,35 +42,22 @@ import {
 } from './schema'
 import { type OutboxRow, type WebhookRow, webhookDeliveries } from './table'
 
-const tooManyActive = defineError(
-  'conflict',
-  (max: number) =>
-    `This scope has ${max} enabled webhooks, which is the maximum here (SVC_MAX_ACTIVE_WEBHOOKS). Disable or delete one first.`,
-)
-
-const isDisabled = defineError(
-  'conflict',
-  () => 'This webhook is disabled, so nothing is sent to it. PATCH it with {"enabled":true} first.',
-)
-
-const notListening = defineError(
-  'conflict',
-  () => 'This webhook has an address, so you cannot listen to it. To listen, POST a webhook with {"url":"listen:"}.',
-)
-
-/** For a private address, often the first attempt. Names a way without a public address (docs/operating.md 6.3). */
-const addressOfOwn = defineError(
-  'url_blocked',
-  (url: string) =>
-    `${quoted(url)} is private, but webhooks can only go to public addresses. To test on this machine run: svc-admin webhooks listen --forward-to ${quoted(url)}`,
-)
-
-const hasSucceeded = defineError('conflict', () => 'This delivery succeeded; only one that failed can be retried.')
-
-const isGone = defineError(
-  'conflict',
-  () => 'The event of this delivery is no longer stored, so it cannot be sent again.',
-)
+const webhookErrors = {
+  ...defineErrors('conflict', {
+    tooManyActive: (max: number) =>
+      `This scope has ${max} enabled webhooks, which is the maximum here (SVC_MAX_ACTIVE_WEBHOOKS). Disable or delete one first.`,
+    isDisabled: 'This webhook is disabled, so nothing is sent to it. PATCH it with {"enabled":true} first.',
+    notListening:
+      'This webhook has an address, so you cannot listen to it. To listen, POST a webhook with {"url":"listen:"}.',
+    hasSucceeded: 'This delivery succeeded; only one that failed can be retried.',
+    isGone: 'The event of this delivery is no longer stored, so it cannot be sent again.',
+  }),
+  ...defineErrors('url_blocked', {
+    /** For a private address, often the first attempt. Names a way without a public address (docs/operating.md 6.3). */
+    addressOfOwn: (url: string) =>
+      `${quoted(url)} is private, but webhooks can only go to public addresses. To test on this machine run: svc-admin webhooks listen --forward-to ${quoted(url)}`,
+  }),
+}
 
 /** docs/attacks.md J35. */
 const tooManyTests = (max: number, retryAfterS: number) =>
@@ -151,7 +138,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     try {
       await outbound.assertPublicUrl(url)
     } catch (error) {
-      throw atField(isOwnMachine(url) ? addressOfOwn(url) : (error as AppError), 'url')
+      throw atField(isOwnMachine(url) ? webhookErrors.addressOfOwn(url) : (error as AppError), 'url')
     }
   }
 
@@ -164,7 +151,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     if (isOn && !before?.enabled) {
       await orgs.lockOwner(tx, { userId: row.user_id, orgId: row.org_id })
       const { maxActiveWebhooks: max } = settings
-      if ((await rows.countEnabled(tx, owner)) > max) throw tooManyActive(max)
+      if ((await rows.countEnabled(tx, owner)) > max) throw webhookErrors.tooManyActive(max)
     }
     const hasAddressNow = before?.listens_until != null && row.listens_until === null
     if (verb === 'deleted' || hasAddressNow || (before?.enabled && !enabled)) await deliveries.wake(tx, row)
@@ -198,7 +185,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     const data = { ...(wanted ?? { message: TEST_MESSAGE }), _test: true }
     assertPayload(data, 'data')
     return changing(call, id, async (tx, row) => {
-      if (!row.enabled) throw isDisabled()
+      if (!row.enabled) throw webhookErrors.isDisabled()
       const now = clock.now()
       const isNew = now - row.tests_since >= TESTS.everyMs
       const waitS = Math.ceil((row.tests_since + TESTS.everyMs - now) / 1_000)
@@ -242,10 +229,10 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
     return changing(call, id, async (tx, row) => {
       const found = DeliveryId.is(deliveryId) ? await log.find(tx, row.id, deliveryId) : undefined
       if (!found) throw notFound('delivery')
-      if (found.status === 'success') throw hasSucceeded()
-      if (!row.enabled) throw isDisabled()
+      if (found.status === 'success') throw webhookErrors.hasSucceeded()
+      if (!row.enabled) throw webhookErrors.isDisabled()
       const { event_id, event_type, attempt } = found
-      if (!(await eventRepository.envelopes(tx, [event_id])).size) throw isGone()
+      if (!(await eventRepository.envelopes(tx, [event_id])).size) throw webhookErrors.isGone()
       const about = { entityType: 'webhook', entityId: row.id, scope: row.owner, input: { metadata: { event_id } } }
       await resources.audit.record(tx, call, { action: 'webhook.delivery_retried', ...about })
       if (await outbox.hasten(tx, row.id, event_id, clock.now())) await deliveries.wake(tx, row)
@@ -258,7 +245,7 @@ export function createWebhooks({ resources, fanOut, masterKey, settings, ...modu
   function retryFailed(call: Call<Caller>, id: string, input: RetryFailed): Promise<{ queued: number }> {
     const range = readRange(input)
     return changing(call, id, async (tx, row) => {
-      if (!row.enabled) throw isDisabled()
+      if (!row.enabled) throw webhookErrors.isDisabled()
       const found = await log.givenUp(tx, row.id, range, RETRIES.max)
       const now = clock.now()
       const queued = await outbox.insertMany(
@@ -340,7 +327,7 @@ function createListening({ store, clock, secrets, settle, findToChange }: Listen
   async function take(call: Call<Caller>, id: string, { done = [], wait_seconds = 0 }: NonNullable<Taking> = {}) {
     const hook = await store.write(async (tx) => {
       const row = await findToChange(tx, call.caller, id)
-      if (row.listens_until === null) throw notListening()
+      if (row.listens_until === null) throw webhookErrors.notListening()
       await rows.change(tx, row, { listens_until: clock.now() + LISTEN_MS })
       const ended = await endedOf(tx, row.id, done)
       if (ended.length) await settle(tx, row.id, ended)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { capReached } from '../../src/billing/errors'
+import { billingErrors } from '../../src/billing/errors'
 import { spendOf } from '../../src/usage'
 import { callOf } from '../support/callers'
 import { openTestStore } from '../support/store'
@@ -136,7 +136,7 @@ describe('before any work', () => {
   })
 
   test('only a call that reserves credit receives the amount', () => {
-    const textOf = (reserved: number) => capReached('key', 'daily', 5 * CENT, 5 * CENT, reserved).message
+    const textOf = (reserved: number) => billingErrors.capReached('key', 'daily', 5 * CENT, 5 * CENT, reserved).message
     expect(textOf(1)).toContain('and this call reserves up to')
     expect(textOf(0)).toBe(
       'The daily cap of this key is 5.00 cents, 5.00 of it is spent or reserved. ' +

@@ -1,5 +1,5 @@
 import type { OwnerScope } from '../../kernel/caller'
-import { defineError, invalidInput } from '../../kernel/errors'
+import { defineErrors, invalidInput } from '../../kernel/errors'
 import { type OrgId, UserId } from '../../kernel/ids'
 import type { Reader } from '../../kernel/store'
 import { exactUser, findOrg, userByIdPrefix } from './access'
@@ -9,25 +9,22 @@ import type { OrgRow, UserRow } from './table'
 /** `userId` is the user who acts for the owner: for an org its first owner, null once the org is deleted. */
 export type Owner = { scope: OwnerScope; name: string; userId: UserId | null; orgId: OrgId | null }
 
-const ownerNotFound = defineError(
-  'not_found',
-  (ref: string) => `No organization or user "${ref}". Name one by id, slug, e-mail address or exact name.`,
-)
-
-const noAccountYet = defineError(
-  'not_found',
-  () => 'This server has no account yet. Creating the first key creates one: svc-admin keys create --name NAME',
-)
-
-const orgWasDeleted = defineError(
-  'conflict',
-  (name: string) =>
-    `Organization "${name}" was deleted, so nothing can be created or paid for it. Its ledger, usage and audit events can still be read.`,
-)
+const ownerErrors = {
+  ...defineErrors('not_found', {
+    ownerNotFound: (ref: string) =>
+      `No organization or user "${ref}". Name one by id, slug, e-mail address or exact name.`,
+    noAccountYet:
+      'This server has no account yet. Creating the first key creates one: svc-admin keys create --name NAME',
+  }),
+  ...defineErrors('conflict', {
+    orgWasDeleted: (name: string) =>
+      `Organization "${name}" was deleted, so nothing can be created or paid for it. Its ledger, usage and audit events can still be read.`,
+  }),
+}
 
 /** Throws 409 `conflict` for a deleted org: its ledger stays, but no user can act for it. */
 export function actingUserOf({ userId, name }: Owner): UserId {
-  if (!userId) throw orgWasDeleted(name)
+  if (!userId) throw ownerErrors.orgWasDeleted(name)
   return userId
 }
 
@@ -39,7 +36,7 @@ export async function findOwner(reader: Reader, ref: string | undefined): Promis
   // Default without a reference: the account the first run created, or that account's active org.
   if (ref === undefined) {
     const user = await rows.oldestUser(reader)
-    if (!user) throw noAccountYet()
+    if (!user) throw ownerErrors.noAccountYet()
     const org = user.active_org_id ? await findOrg(reader, user.active_org_id) : null
     return org ? asOrg(reader, org) : asUser(user)
   }
@@ -47,7 +44,7 @@ export async function findOwner(reader: Reader, ref: string | undefined): Promis
   if (kind === 'org') return asOrg(reader, await findOrg(reader, rest!))
   if (kind === 'user' || ref.includes('@')) {
     const user = await exactUser(reader, rest ?? ref)
-    if (!user) throw ownerNotFound(rest ?? ref)
+    if (!user) throw ownerErrors.ownerNotFound(rest ?? ref)
     return asUser(user)
   }
   const user = UserId.is(ref) ? await rows.user(reader, ref) : undefined
@@ -56,7 +53,7 @@ export async function findOwner(reader: Reader, ref: string | undefined): Promis
   if (org) return asOrg(reader, org)
   const byPrefix = await userByIdPrefix(reader, ref)
   if (byPrefix) return asUser(byPrefix)
-  throw ownerNotFound(ref)
+  throw ownerErrors.ownerNotFound(ref)
 }
 
 /**

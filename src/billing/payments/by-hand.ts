@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock'
 import { randomBase62, sha256Hex } from '../../kernel/crypto'
 import { notFound } from '../../kernel/errors'
 import type { Store, Tx } from '../../kernel/store'
-import { checkoutEnded, codeAmountMismatch, codeRefused, notManualCheckout } from './errors'
+import { paymentErrors } from './errors'
 import type { PurchaseLedger } from './ledger'
 import { codeByHash, insertCode, lockPurchase, useCode } from './repository'
 import { PurchaseId } from './schema'
@@ -26,7 +26,7 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
     return store.write(async (tx) => {
       const row = await manualCheckout(tx, id)
       if (row.state === 'paid') return { purchase: row, already: true }
-      if (row.state !== 'open') throw checkoutEnded(row.state, row.error)
+      if (row.state !== 'open') throw paymentErrors.checkoutEnded(row.state, row.error)
       const purchase = await ledger.pay(tx, row, null, { id: 'operator', requestId: call.requestId })
       await audit.record(tx, call, {
         action: 'credits.granted',
@@ -68,12 +68,13 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
   function redeem(id: string, code: string, requestId: string): Promise<PurchaseRow> {
     return store.write(async (tx) => {
       const row = await manualCheckout(tx, id)
-      if (row.state !== 'open') throw checkoutEnded(row.state, row.error)
+      if (row.state !== 'open') throw paymentErrors.checkoutEnded(row.state, row.error)
       const hash = sha256Hex(code)
       const [found] = CODE.test(code) ? await codeByHash(tx, { hash }) : []
-      if (!found || found.used_at !== null || found.expires_at <= clock.now()) throw codeRefused()
-      if (found.amount_cents !== row.amount_cents) throw codeAmountMismatch(found.amount_cents, row.amount_cents)
-      if (!(await useCode(tx, { hash, now: clock.now(), used_for: row.id }))) throw codeRefused()
+      if (!found || found.used_at !== null || found.expires_at <= clock.now()) throw paymentErrors.codeRefused()
+      if (found.amount_cents !== row.amount_cents)
+        throw paymentErrors.codeAmountMismatch(found.amount_cents, row.amount_cents)
+      if (!(await useCode(tx, { hash, now: clock.now(), used_for: row.id }))) throw paymentErrors.codeRefused()
       return ledger.pay(tx, row, null, { id: 'code', requestId })
     })
   }
@@ -82,6 +83,6 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
 async function manualCheckout(tx: Tx, id: string): Promise<PurchaseRow> {
   const [row] = PurchaseId.is(id) ? await lockPurchase(tx, { id }) : []
   if (!row) throw notFound('checkout')
-  if (row.provider !== 'manual') throw notManualCheckout(id)
+  if (row.provider !== 'manual') throw paymentErrors.notManualCheckout(id)
   return row
 }

@@ -3,7 +3,7 @@ import type { Store, Tx } from '../../kernel/store'
 import type { AccountLimitsOf } from '../limits'
 import { stopTopUp } from '../limits'
 import type { PaymentDriver, PaymentEvent, PaymentEventContent } from './driver'
-import { unsignedEvent } from './errors'
+import { paymentErrors } from './errors'
 import type { Cause, PurchaseLedger } from './ledger'
 import { insertPaymentEvent, lockPurchase, purchaseByPayment, savePurchase } from './repository'
 import { PurchaseId } from './schema'
@@ -26,7 +26,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
    */
   return async function receive(body: Uint8Array, signature: string | null, requestId: string): Promise<void> {
     const event = await driver.readEvent(body, signature)
-    if (!event) throw unsignedEvent()
+    if (!event) throw paymentErrors.unsignedEvent()
     if (event.about === 'nothing') return
     const purchase = await findPurchase(event)
     await store.write(async (tx) => {

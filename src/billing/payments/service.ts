@@ -7,7 +7,7 @@ import { OrgId, type UserId } from '../../kernel/ids'
 import type { Store, Tx } from '../../kernel/store'
 import { type BillingScope, payingOwner, scopeOf } from '../scope'
 import type { PaymentDriver } from './driver'
-import { teamSetupRequired } from './errors'
+import { paymentErrors } from './errors'
 import type { PageLinks } from './page-links'
 import { newPurchase } from './purchase'
 import { customerOf, insertCustomer, insertPurchase, lockPurchase, recentPurchases, savePurchase } from './repository'
@@ -92,7 +92,7 @@ export function createPayments({ store, clock, audit, orgs, driver, links, retur
     const scope = scopeOf(owner)
     const url =
       driver.name === 'manual' ? await ownPortalUrl(owner, backUrl) : await driverPortalUrl(call, owner, backUrl)
-    if (!url) throw teamSetupRequired()
+    if (!url) throw paymentErrors.teamSetupRequired()
     return store.write(async (tx) => {
       const about = { entityType: 'billing', entityId: null, scope: owner } as const
       await audit.record(tx, call, { action: 'billing.portal_opened', ...about })

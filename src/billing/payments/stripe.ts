@@ -2,7 +2,7 @@ import type Stripe from 'stripe'
 import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
 import type { ChargeInput, ChargeResult, CheckoutInput, Payer, PaymentDriver } from './driver'
-import { processorUnavailable } from './errors'
+import { paymentErrors } from './errors'
 import { toPaymentEvent } from './stripe-events'
 
 type Deps = {
@@ -50,7 +50,7 @@ export function createStripeDriver({ clock, secretKey, webhookSecret, baseUrl }:
       const isUnavailable = [StripeConnectionError, StripeAPIError, StripeRateLimitError].some(
         (kind) => cause instanceof kind,
       )
-      throw isUnavailable ? processorUnavailable.with({ cause }) : cause
+      throw isUnavailable ? paymentErrors.processorUnavailable.with({ cause }) : cause
     }
   }
 

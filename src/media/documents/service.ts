@@ -1,4 +1,4 @@
-import { type ChargingService, promptIn, queueUnavailable } from '../../charging'
+import { type ChargingService, promptIn, publicJobErrors } from '../../charging'
 import { type EngineService, type Message, originOf } from '../../engines'
 import type { Files } from '../../files'
 import type { About, Artifact, ArtifactId } from '../../files/schema'
@@ -356,7 +356,7 @@ function createLater({ jobs, files, rendering, isServed, picturesIn }: LaterDeps
 
   /** Prepares the job, which the charge's commit enqueues. Throws 503 `queue_unavailable` if no process runs jobs. */
   function begin(owner: OwnerScope, waiting: Omit<Waiting, 'costMicro'>) {
-    if (!isServed()) throw queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
+    if (!isServed()) throw publicJobErrors.queueUnavailable.with({ retryAfterS: RETRY_AFTER_S })
     return (tx: Tx, costMicro: number) =>
       jobs.enqueue(tx, kind, { id: jobOf(waiting.id), owner, payload: { ...waiting, costMicro } })
   }

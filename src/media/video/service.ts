@@ -10,7 +10,7 @@ import {
   promptIn,
   type Work,
 } from '../../charging'
-import { EngineFailure, type EngineService, engineMissing, originOf } from '../../engines'
+import { EngineFailure, type EngineService, engineErrors, originOf } from '../../engines'
 import type { Draft, Files, Source } from '../../files'
 import { type About, ArtifactId } from '../../files/schema'
 import { GiveUp, type Running } from '../../jobs'
@@ -185,7 +185,7 @@ export function createVideo(deps: Deps) {
   /** The job kind for videos now, and whether they are free. Throws 503 `engine_unavailable` if nothing makes them. */
   function maker() {
     const who = engines.videoMaker()
-    if (who === null) throw engineMissing.with({ retryAfterS: 60 }, 'video')
+    if (who === null) throw engineErrors.engineMissing.with({ retryAfterS: 60 }, 'video')
     return who === 'upstream' ? { kind: bought, free: false } : { kind: drawn, free: true }
   }
 }
