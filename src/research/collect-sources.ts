@@ -6,7 +6,7 @@ import { hostOf } from '../text'
 import { WebFailure } from './errors'
 import { MAX_CHARS } from './passages'
 import type { Plan } from './plan'
-import type { OwnText, Source } from './source'
+import type { OwnText, Source } from './snapshots'
 import type { Web } from './web/service'
 
 /** An address to read, with its title if known. */

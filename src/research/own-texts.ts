@@ -5,7 +5,7 @@ import type { Store } from '../kernel/store'
 import { unwrapped } from '../text'
 import type { Own } from './collect-sources'
 import { WebFailure } from './errors'
-import type { OwnText } from './source'
+import type { OwnText } from './snapshots'
 import type { Web } from './web/service'
 
 type Deps = {

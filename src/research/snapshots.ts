@@ -1,6 +1,22 @@
 import { sha256Hex } from '../kernel/crypto'
 import type { Draft } from './report'
-import type { Source } from './source'
+
+/** A source as it was read: a page, one of the caller's files, or a knowledge file of one of their skills. */
+export type Source = {
+  kind: 'web' | 'file' | 'skill'
+  title: string
+  /** Address of a page or a file, or null. */
+  url: string | null
+  /** The readable text, as stored. */
+  text: string
+  /** Hash of the UTF-8 bytes of the text. */
+  sha256: string
+  /** ISO 8601. Null when the source does not state it. */
+  publishedAt: string | null
+}
+
+/** One of the caller's own texts. */
+export type OwnText = Pick<Source, 'kind' | 'title' | 'url' | 'text' | 'publishedAt'>
 
 /** The text of a source as it was read. `sha256` is the hash of its UTF-8 bytes. */
 type Snapshot = { sha256: string; title: string; url: string | null; text: string }

@@ -7,6 +7,8 @@ const OWN_LINE =
 const FULL = 0.6
 /** Narrower paragraphs are not wrapped text but addresses or verses. */
 const NARROW = 40
+/** Longest part of a word that is read. */
+const MAX_WORD = 40
 /** Scripts without spaces between words, and their punctuation. */
 const SPACELESS_END = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff60]$/u
 const SPACELESS_BEGIN = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff60]/u
@@ -22,7 +24,8 @@ export function joinLines(lines: readonly string[]): string {
       last.endsWith('\u00ad') ||
       (/\p{L}[-\u2010]$/u.test(last.slice(-4)) && /^\p{Ll}/u.test(next) && !SUSPENDED.test(next))
     )
-      pieces.splice(-1, 1, last.slice(0, -1), next)
+      // A word that has another hyphen keeps it: `state-of-the-art`.
+      pieces.splice(-1, 1, /\p{L}-\p{L}+-$/u.test(last.slice(-MAX_WORD)) ? last : last.slice(0, -1), next)
     else if (SPACELESS_END.test(last.slice(-2)) && SPACELESS_BEGIN.test(next)) pieces.push(next)
     else pieces.push(' ', next)
   }

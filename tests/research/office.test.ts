@@ -159,6 +159,55 @@ describe('the text of a file of Office, as programs write it', () => {
     ],
   ])('%s', (_, parts, expected) => expect(officeText(zipped(parts))).toBe(expected))
 
+  test.each<[string, number, string]>([
+    ['0.0&quot; kg&quot;', 12.5, '12.5 kg'],
+    ['&quot;Room &quot;0', 5, 'Room 5'],
+    ['0\\ &quot;Stück&quot;', 12, '12 Stück'],
+    ['0°&quot;C&quot;', 20, '20°C'],
+    ['0.0,,&quot;M&quot;', 1_234_567, '1234567'],
+    ['&quot;Yes&quot;;&quot;Yes&quot;;&quot;No&quot;', 0, 'No'],
+    ['mmmm', 45_365, '2024-03-14'],
+    ['# ?/?', 0.25, '0.25'],
+    ['General', 7, '7'],
+  ])('a number in the format %s', (code, value, shown) => {
+    const parts = {
+      'xl/worksheets/sheet1.xml': sheet(`<c s="1"><v>${value}</v></c>`),
+      'xl/styles.xml': `<styleSheet xmlns="${SPREADSHEET}"><numFmts><numFmt numFmtId="170" formatCode="${code}"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="170"/></cellXfs></styleSheet>`,
+    }
+    expect(officeText(zipped(parts))).toBe(shown)
+  })
+
+  test.each<[string, string, string]>([
+    ['a letter of the font Symbol (mammoth)', '<w:r><w:t>5 \uf06d</w:t></w:r><w:r><w:t>g</w:t></w:r>', '5 μg'],
+    ['a sign', '<w:r><w:sym w:font="Wingdings" w:char="F0FC"/><w:t> Signed</w:t></w:r>', '✓ Signed'],
+    [
+      'a reading of a character (python-mammoth#76)',
+      '<w:ruby><w:rt><w:r><w:t>かん</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby>',
+      '漢',
+    ],
+    ['a tab of a page', '<w:r><w:t>Left</w:t><w:ptab/><w:t>Right</w:t></w:r>', 'Left\tRight'],
+    [
+      'a power',
+      '<w:r><w:t>10</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>6</w:t></w:r>',
+      '10^6',
+    ],
+    [
+      'a formula',
+      '<m:f><m:fPr/><m:num><m:r><m:t>a+1</m:t></m:r></m:num><m:den><m:r><m:t>12</m:t></m:r></m:den></m:f><m:rad><m:e><m:r><m:t>16</m:t></m:r></m:e></m:rad>',
+      '(a+1)/12√16',
+    ],
+  ])('%s in a Word document', (_, inner, shown) => {
+    expect(officeText(zipped({ 'word/document.xml': word(`<w:p>${inner}</w:p>`) }))).toBe(shown)
+  })
+
+  test('a page within a Word document, as html-docx-js writes it', () => {
+    const archive =
+      'MIME-Version: 1.0\nContent-Type: multipart/related; boundary=b\n\n--b\nContent-Type: text/html\nContent-Transfer-Encoding: quoted-printable\n\n<html><body><p class=3D"a">The mühle =\nopens.</p></body></html>\n--b--'
+    expect(officeText(zipped({ 'word/document.xml': word('<w:altChunk/>'), 'word/afchunk.mht': archive }))).toBe(
+      'The mühle opens.',
+    )
+  })
+
   test('hidden sheets are not read, unless there are no others', () => {
     const book = (state: string) => ({
       'xl/workbook.xml': `<workbook xmlns="${SPREADSHEET}" xmlns:r="${OFFICE}"><sheets><sheet name="A" r:id="r1" ${state}/><sheet name="B" r:id="r2" state="veryHidden"/></sheets></workbook>`,
@@ -257,9 +306,47 @@ describe('the text of a mail', () => {
       ),
       'See below\n\nAttachment: old.eml\n\nFrom: Bo <bo@example.com>\nSubject: Rye\n\n12 crowns\n\nAttachment: Mühle.png',
     ],
+    [
+      'in a page of cells',
+      mail(
+        'text/html; charset=utf-8',
+        ...['', '<p style="display:none">Teaser</p><table><tr><td>Rye</td><td>12</td></tr><tr><td>Oats</td>'],
+        '<td>7</td></tr></table><p>The\nmill</p>',
+      ),
+      'Rye\t12\nOats\t7\nThe mill',
+    ],
+    [
+      'in wrapped lines',
+      mail('text/plain', '', 'The new silo of the farm holds 420 tonnes of barley and', 'was paid by the guild.'),
+      'The new silo of the farm holds 420 tonnes of barley and was paid by the guild.',
+    ],
+    [
+      'that only says that there is a page',
+      mail(
+        'multipart/alternative; boundary=x',
+        ...['', '--x', 'Content-Type: text/plain', '', 'See the page.'],
+        ...['--x', 'Content-Type: text/html', '', `<p>Your order ships on 4 May with the blue van.</p>`, '--x--'],
+      ),
+      'Your order ships on 4 May with the blue van.',
+    ],
+    [
+      'whose page names the charset itself, with a table in another (mailparser#370)',
+      mail(
+        'multipart/mixed; boundary=x',
+        ...['', '--x', 'Content-Type: text/html', '', '<meta charset="iso-8859-1"><p>K\xf6ln</p>'],
+        ...['--x', 'Content-Type: text/csv', 'Content-Disposition: attachment; filename=a.csv', '', 'M\xf6hren;3'],
+        '--x--',
+      ),
+      'Köln\n\nAttachment: a.csv\n\nMöhren;3',
+    ],
     ['in an old charset', mail('text/plain; charset=iso-8859-1', '', 'K\xf6ln'), 'Köln'],
     ['in a charset nobody knows', mail('text/plain; charset=none', '', 'K\xf6ln'), 'Köln'],
   ])('%s', async (_, bytes, text) => expect(await mailText(bytes)).toEqual({ title: 'Die Mühle', text: HEAD + text }))
+
+  test('may begin with a byte order mark', async () => {
+    const bytes = Buffer.concat([Buffer.from('\ufeff'), mail('text/plain', '', 'Rye')])
+    expect((await mailText(bytes)).text).toBe(`${HEAD}Rye`)
+  })
 
   test('may be broken anywhere', async () => {
     const whole = mail('multipart/mixed; boundary=x', '', '--x', 'Content-Type: multipart/mixed; boundary=x', '', '--x')
@@ -277,4 +364,8 @@ test.each([
     'Мир\t😀{ok}',
   ],
   [String.raw`{\rtf1 open {\pict ffd8`, 'open'],
+  [
+    String.raw`{\rtf1{\fonttbl{\f0 A;}{\f1\fnil\fcharset204 B;}}\f1\'cc\'e8\'f0\f0  10{\super 6} km{\v gone}.}`,
+    'Мир 10^6 km.',
+  ],
 ])('RTF is read as its text: %s', (source, text) => expect(rtfText(Buffer.from(source, 'latin1'))).toBe(text))

@@ -98,6 +98,29 @@ const ANSWERS: Record<string, () => Response> = {
 trailer<</Root 1 0 R>>`,
       { headers: { 'content-type': 'application/pdf' } },
     ),
+  '/typed.pdf': () =>
+    new Response(
+      `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]>>>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Annots[4 0 R 5 0 R]>>endobj
+4 0 obj<</Type/Annot/Subtype/Widget/FT/Ch/T(land)/Opt[[(NO)(Norway)][(SE)(Sweden)]]/V(SE)/Rect[10 10 100 30]/P 3 0 R>>endobj
+5 0 obj<</Type/Annot/Subtype/FreeText/Contents(Berth 14 is rented)/DA(/Helv 12 Tf 0 g)/Rect[10 40 150 60]/P 3 0 R>>endobj
+trailer<</Root 1 0 R>>`,
+      { headers: { 'content-type': 'application/pdf' } },
+    ),
+  '/hidden': () =>
+    new Response(
+      page('<p>Open at nine.</p><p style="color:red; display: none">Never seen.</p><div hidden>Nor this.</div>'),
+      { headers: HTML },
+    ),
+  '/cells': () =>
+    new Response(
+      page(
+        '<ol><li><p>One</p></li><li><div><p>Two</p></div></li></ol><table><tr><td><p>Rye</p></td><td><p>12</p></td></tr></table><p>At <math><mfrac> <mn>1</mn> <mn>12</mn> </mfrac></math> of <math><msup><mi>x</mi><mn>2</mn></msup></math></p>',
+      ),
+      { headers: HTML },
+    ),
   '/shadow': () =>
     new Response(
       page(
@@ -237,6 +260,15 @@ describe('what a page shows', () => {
 
   test('is what somebody filled into a form', async () => {
     expect((await read('/form.pdf')).text).toBe('owner: Ada Brun')
+    expect((await read('/typed.pdf')).text).toBe('Berth 14 is rented\nland: Sweden')
+  })
+
+  test('is nothing that it hides', async () => {
+    expect((await read('/hidden')).text).toBe('Open at nine.')
+  })
+
+  test('is on one line where paragraphs are items, cells or parts of formulas', async () => {
+    expect((await read('/cells')).text).toBe('1. One\n\n2. Two\n\nRye | 12 |\n\nAt 1/12 of x^2')
   })
 
   test('holds the shadow of an element, and no other template', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { decodeText, isText } from '../../src/research/web/pages'
-import { type Item, layOut } from '../../src/research/web/pdf-layout'
+import { type Item, joinPages, layOut } from '../../src/research/web/pdf-layout'
 import { unwrapped } from '../../src/text'
 
 describe('lines of a text', () => {
@@ -112,6 +112,27 @@ describe('a page of a PDF', () => {
     const rtl = (str: string, x: number): Item => ({ ...put(str, x, 700), dir: 'rtl' })
     const line = [put('.1791', 40, 700), rtl('הטחנה נבנתה בשנת ', 65), put(', ', 150, 700), rtl('שלום עולם', 160)]
     expect(layOut(line)).toBe('שלום עולם, הטחנה נבנתה בשנת 1791.')
+  })
+
+  test('has bold letters once, that a program draws twice', () => {
+    const twice = ['The ferry leaves at nine.', 'It is full.'].map((line, at) => put(line, 40, 700 - at * 12))
+    expect(layOut([...twice, { ...twice[0]!, transform: [10, 0, 0, 10, 40.4, 700] }])).toBe(
+      'The ferry leaves at nine. It is full.',
+    )
+    const letter = (str: string, x: number): Item => ({ ...put(str, x, 700), width: str.length * 5 })
+    expect(layOut([letter('F', 40), letter('Fe', 40.4), letter('er', 45.4), letter('r', 50.4)])).toBe('Fer')
+  })
+
+  test('goes on in the next one, below and above what stands on every page (docling#1625)', () => {
+    const pages = [
+      'Yearbook of Oldby\n\nThe roof was paid by the guild, while the owner\n\nPage 1 of 3',
+      'Yearbook of Oldby\n\nof the mill gave the beams.\n\nTotal: 120\n\nPage 2 of 3',
+      'Yearbook of Oldby\n\nIt holds 640 sacks.\n\nTotal: 340\n\nPage 3 of 3',
+    ]
+    expect(joinPages(pages)).toBe(
+      'The roof was paid by the guild, while the owner of the mill gave the beams.\n\nTotal: 120\n\nIt holds 640 sacks.\n\nTotal: 340\n\nYearbook of Oldby',
+    )
+    expect(joinPages(['One.', 'Two'])).toBe('One.\n\nTwo')
   })
 
   test('keeps the rows of a table, whose cells no sentence joins', () => {

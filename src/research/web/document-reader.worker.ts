@@ -5,7 +5,7 @@ import { answerTasks } from '../../kernel/worker-pool'
 import { mailText, rtfText } from './mail-rtf'
 import { officeText } from './office'
 import type { PageAnswer } from './page-reader.worker.ts'
-import { layOut } from './pdf-layout'
+import { joinPages, layOut } from './pdf-layout'
 
 /**
  * `whole`: documents with too many pages are rejected, and pages without text are rendered. Otherwise only the first
@@ -24,11 +24,22 @@ const MAX_SIDE = 2_000
 // Documents are untrusted and reading them needs no network, so `fetch` is removed.
 Reflect.deleteProperty(globalThis, 'fetch')
 
-type Field = { subtype?: string; fieldName?: string; alternativeText?: string; fieldValue?: unknown }
+type Field = {
+  subtype?: string
+  fieldName?: string
+  alternativeText?: string
+  fieldValue?: unknown
+  options?: { exportValue: string; displayValue: string }[]
+  contentsObj?: { str: string }
+}
 
-/** The name and the value of a field that somebody filled in. Buttons and boxes have no text. */
-function filledIn({ subtype, fieldName, alternativeText, fieldValue }: Field): string[] {
-  const value = [fieldValue].flat().filter((one) => typeof one === 'string' && /[^\s]/.test(one) && one !== 'Off')
+/** The name and the value of a field that somebody filled in, or the text that somebody wrote on the page. */
+function filledIn({ subtype, fieldName, alternativeText, fieldValue, options, contentsObj }: Field): string[] {
+  if (subtype === 'FreeText') return contentsObj?.str.trim() ? [contentsObj.str] : []
+  const value = [fieldValue]
+    .flat()
+    .filter((one) => typeof one === 'string' && /[^\s]/.test(one) && one !== 'Off')
+    .map((one) => options?.find(({ exportValue }) => exportValue === one)?.displayValue ?? one)
   return subtype === 'Widget' && value.length ? [`${alternativeText || fieldName || ''}: ${value.join(', ')}`] : []
 }
 
@@ -66,7 +77,7 @@ async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInpu
     const title: unknown = 'Title' in info ? info.Title : null
     const read = {
       title: typeof title === 'string' ? beginningOf(title.trim(), 500) || null : null,
-      text: beginningOf(pages.join('\n\n'), maxChars),
+      text: beginningOf(joinPages(pages), maxChars),
       publishedAt: null,
     }
     return whole && !read.text.trim() ? { ...read, pictures: await pagesAsPictures(bytes) } : read

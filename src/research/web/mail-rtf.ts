@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import { parseHTML } from 'linkedom'
 import PostalMime, { type Attachment, decodeWords } from 'postal-mime'
+import { unwrapped } from '../../text'
 
 const SHOWN_FIELDS = ['From', 'To', 'Cc', 'Date', 'Subject']
 
@@ -7,18 +9,37 @@ const SHOWN_FIELDS = ['From', 'To', 'Cc', 'Date', 'Subject']
 const MAX_ATTACHMENTS = 20
 const MAX_DEPTH = 3
 
+/** A text part that only says that there is an HTML part is shorter than this, and than this share of it. */
+const MAX_STUB_CHARS = 300
+const STUB = 0.4
+
+/** Content types that name no charset, and the charset that the HTML part names itself. */
+const UNNAMED = /^(content-type:[ \t]{0,9}text\/(?:plain|html))[ \t]{0,9};?[ \t]{0,9}(?=\r?$)/gim
+const META = /<meta[^>]{0,200}charset=(?:3D)?["']?([\w-]{2,40})/i
+
+/** Parts that name no charset and are not UTF-8 are in the charset of the HTML part, else in Windows-1252. */
+async function parsed(bytes: Uint8Array) {
+  const found = await PostalMime.parse(bytes, { maxNestingDepth: 10 })
+  if (!`${found.text}${found.html}`.includes('\ufffd')) return found
+  const source = Buffer.from(bytes).toString('latin1')
+  const named = source.replace(UNNAMED, `$1; charset=${META.exec(source)?.[1] ?? 'windows-1252'}`)
+  return PostalMime.parse(Buffer.from(named, 'latin1'), { maxNestingDepth: 10 })
+}
+
 /**
  * The headers of a mail and its text, or the text of its HTML part. Attached texts and mails follow; other attachments
  * are only named.
  */
 export async function mailText(bytes: Uint8Array, depth = 0): Promise<{ title: string | null; text: string }> {
-  const { headers, text, html, attachments } = await PostalMime.parse(bytes, { maxNestingDepth: 10 })
+  // A byte order mark, as editors write it.
+  const { headers, text, html, attachments } = await parsed(bytes[0] === 0xef ? bytes.subarray(3) : bytes)
   const shown = SHOWN_FIELDS.map((name) => {
     const value = headers.find(({ key }) => key === name.toLowerCase())?.value ?? ''
     return [name, decodeWords(value).slice(0, 1_000)] as const
   })
   const head = shown.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []))
-  const words = text?.trim() || pageText(html ?? '')
+  const [plain, page] = [unwrapped(text?.trim() ?? ''), pageText(html ?? '')]
+  const words = plain.length < Math.min(MAX_STUB_CHARS, STUB * page.length) ? page : plain
   const attached = await Promise.all(attachments.slice(0, MAX_ATTACHMENTS).map((one) => attachmentText(one, depth)))
   const parts = [head.join('\n'), words, ...attached].filter(Boolean)
   return { title: shown.at(-1)![1] || null, text: parts.join('\n\n') }
@@ -32,17 +53,26 @@ async function attachmentText({ filename, mimeType, content, related }: Attachme
   if (mimeType === 'message/rfc822')
     return depth < MAX_DEPTH ? `${name}\n\n${(await mailText(bytes, depth + 1)).text}` : name
   if (!/^text\/|[/+](?:json|xml)$/.test(mimeType)) return name
-  const text = inCharset(bytes, 'utf-8')
+  const text = inCharset(bytes, bytes[0] === 0xff ? 'utf-16le' : isUtf8(bytes) ? 'utf-8' : 'windows-1252')
   return `${name}\n\n${mimeType === 'text/html' ? pageText(text) : text.trim()}`
 }
 
-/** The text of an HTML fragment, one line per block. */
+const UNSEEN =
+  'style, script, head, title, template, rt, rp, [hidden], [style*="display:none" i], [style*="display: none" i]'
+
+/** The text of an HTML fragment, one line per block and table row. */
 export function pageText(html: string): string {
   const { document } = parseHTML(`<html><body>${html}</body></html>`)
-  for (const unseen of document.querySelectorAll('style, script, head, title')) unseen.remove()
+  for (const unseen of document.querySelectorAll(UNSEEN)) unseen.remove()
+  const texts = document.createTreeWalker(document.body, 4)
+  for (let node = texts.nextNode(); node; node = texts.nextNode())
+    if (!node.parentElement?.closest('pre')) node.textContent = (node.textContent ?? '').replace(/[ \t\r\n]+/g, ' ')
+  for (const cell of document.querySelectorAll('td, th')) cell.append('\t')
   for (const end of document.querySelectorAll('br, p, div, tr, li, h1, h2, h3')) end.append('\n')
   return (document.body.textContent ?? '')
-    .replace(/[ \t]{1,20}\n/g, '\n')
+    .replace(/(?<! ) *\t */g, '\t')
+    .replace(/(?<![ \t])[ \t]+\n/g, '\n')
+    .replace(/\n[ \t]+(?=\S)/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 }
@@ -60,30 +90,48 @@ const RTF_SIGNS: Readonly<Record<string, string>> = {
   ...{ emdash: '—', endash: '–', lquote: '‘', rquote: '’', ldblquote: '“', rdblquote: '”', bullet: '•' },
 }
 
+/** Charsets by the numbers that fonts and code pages have for them. Others are Windows code pages. */
+const FONT_CHARSETS: Readonly<Record<string, string>> = {
+  ...{ 128: 'shift_jis', 129: 'euc-kr', 134: 'gbk', 136: 'big5', 161: 'windows-1253', 162: 'windows-1254' },
+  ...{ 177: 'windows-1255', 178: 'windows-1256', 186: 'windows-1257', 204: 'windows-1251', 222: 'windows-874' },
+  238: 'windows-1250',
+}
+
 /** The text of an RTF document, without fonts, images and fields. */
 export function rtfText(bytes: Uint8Array): string {
   const source = Buffer.from(bytes).toString('latin1')
   const page = /\\ansicpg(\d{3,5})/.exec(source.slice(0, 1_000))?.[1] ?? '1252'
-  const charset =
-    { 932: 'shift_jis', 936: 'gbk', 949: 'euc-kr', 950: 'big5', 65001: 'utf-8' }[page] ?? `windows-${page}`
+  const usual = { 932: 'shift_jis', 936: 'gbk', 949: 'euc-kr', 950: 'big5', 65001: 'utf-8' }[page] ?? `windows-${page}`
   const pieces: string[] = []
-  const groups: { isUnseen: boolean; skips: number }[] = []
-  let group = { isUnseen: false, skips: 1 }
+  const fonts = new Map<string | undefined, string>()
+  let defined: string | undefined
+  let group = { isUnseen: false, isHidden: false, isRaised: false, skips: 1, charset: usual }
+  const groups: (typeof group)[] = []
   let coded: number[] = []
   let skipped = 0
   const give = (text: string) => {
-    if (coded.length) pieces.push(inCharset(Uint8Array.from(coded), charset))
+    const words = coded.length ? inCharset(Uint8Array.from(coded), group.charset) + text : text
     coded = []
-    if (text) pieces.push(text)
+    if (!words || group.isHidden) return
+    // `10` with a raised `6` is not 106.
+    if (group.isRaised && /^[-−]?\d/.test(words) && /\d$/.test(pieces.at(-1) ?? '')) pieces.push('^')
+    pieces.push(words)
   }
   for (const [token, word, number, hex, sign, brace] of source.matchAll(RTF_TOKEN)) {
+    if (brace || word === 'f' || word === 'v' || word === 'plain') give('')
     if (brace === '{') {
       groups.push(group)
       group = { ...group }
     } else if (brace) group = groups.pop() ?? group
     else if (sign === '*' || (word && RTF_UNSEEN.has(word))) group.isUnseen = true
     else if (word === 'uc') group.skips = Number(number ?? 1)
+    else if (word === 'f' && group.isUnseen) defined = number
+    else if (word === 'fcharset' && number && FONT_CHARSETS[number]) fonts.set(defined, FONT_CHARSETS[number])
     else if (group.isUnseen) continue
+    else if (word === 'f') group.charset = fonts.get(number) ?? usual
+    else if (word === 'v' || word === 'deleted') group.isHidden = number !== '0'
+    else if (word === 'super') group.isRaised = number !== '0'
+    else if (word === 'plain' || word === 'nosupersub') group = { ...group, isHidden: false, isRaised: false }
     else if (word === 'u' && number) {
       give(String.fromCharCode(Number(number) & 0xffff))
       skipped = group.skips

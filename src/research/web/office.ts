@@ -1,18 +1,17 @@
 import { unzipSync } from 'fflate'
 import { DOMParser } from 'linkedom'
 import { pageText } from './mail-rtf'
+import { allIn, bookOf, MAX_GAP, nameOf, type RootOf, sheetText, textsIn } from './sheets'
 
 /** Maximum total unpacked size, because a small archive can expand to any size. */
 const MAX_UNPACKED = 64 * 1024 * 1024
-/** Most empty cells between two that are written. */
-const MAX_GAP = 50
 
 /** Normalizes the names of parts, because programs use either case, either slash, and an optional leading slash. */
 const plainName = (name: string): string => name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase()
 
 /** Parts of Office and OpenDocument files (`content.xml`), and the chapters and package file of EPUBs. */
 const PART =
-  /^(?:content\.xml|.{1,300}\.(?:opf|x?html?)|(?:word|ppt)\/charts\/chart\d{1,5}\.xml|word\/(?:document\d{0,3}|styles|numbering|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|comments\d{1,5}|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
+  /^(?:content\.xml|.{1,300}\.(?:opf|x?html?)|(?:word|ppt)\/charts\/chart\d{1,5}\.xml|word\/(?:[^/]{1,60}\.mht|(?:document\d{0,3}|styles|numbering|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml)|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|comments\d{1,5}|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
 
 /** The order in which the parts of a Word document are read. */
 const OF_WORD = [
@@ -59,6 +58,7 @@ export function officeText(bytes: Uint8Array): string {
     ...others,
     // Deduplicated, because several parts often have the same headers and footers.
     ...new Set(words.map((name) => proseOf(rootOf(name)!, numbering))),
+    ...[...parts].flatMap(([name, part]) => (/^word\/[^/]+\.(?:mht|x?html?)$/.test(name) ? embeddedText(part) : [])),
     ...namesOf([...parts.keys()], /^word\/charts\//).map((name) => partText(rootOf(name)!)),
     ...slides.flatMap(({ name }) => [name, ...besides(name, rootOf)].map((part) => partText(rootOf(part)!))),
     ...sheets.map(({ name, title }) => {
@@ -124,7 +124,18 @@ function chapters(parts: ReadonlyMap<string, Uint8Array>, rootOf: RootOf): strin
   })
 }
 
-type RootOf = (name: string) => Element | null
+/** The text of a page that a Word document contains as a whole, alone or as the only part of a web archive. */
+function embeddedText(part: Uint8Array): string {
+  const bytes = Buffer.from(part).toString('latin1')
+  const isQuoted = /^content-transfer-encoding: *quoted-printable/im.test(bytes)
+  const plain = isQuoted
+    ? bytes
+        .replace(/=\r?\n/g, '')
+        .replace(/=([0-9a-f]{2})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
+    : bytes
+  return pageText(Buffer.from(plain.slice(plain.indexOf('<'), plain.lastIndexOf('>') + 1), 'latin1').toString())
+}
+
 type Placed = { name: string; title: string }
 /** Parts by the number in their names. */
 const namesOf = (names: readonly string[], kind: RegExp): string[] =>
@@ -165,33 +176,31 @@ function besides(slide: string, rootOf: RootOf): string[] {
   )
 }
 
-/** The element name without its prefix, because programs use different prefixes. */
-const nameOf = (element: Element): string => element.tagName.toLowerCase().replace(/^.*:/, '')
-
-/** All descendants with a given name, in document order. */
-function allIn(root: Element | null | undefined, name: string): Element[] {
-  const found: Element[] = []
-  const walk = (element: Element): void => {
-    for (const child of element.children) {
-      if (nameOf(child) === name) found.push(child)
-      else walk(child)
-    }
-  }
-  if (root) walk(root)
-  return found
-}
-
 /** The text that replaces these elements. */
-const SIGNS: Record<string, string> = { tab: '\t', br: '\n', cr: '\n', nobreakhyphen: '-' }
+const SIGNS: Record<string, string> = { tab: '\t', ptab: '\t', br: '\n', cr: '\n', nobreakhyphen: '-' }
 
 /**
- * Elements that are skipped: formatting, moved text, slide fields such as numbers, and fallback copies for programs
- * that cannot render the first version.
+ * Elements that are skipped: formatting, moved text, slide fields such as numbers, readings of characters, and
+ * fallback copies for programs that cannot render the first version.
  */
-const UNREAD = /pr$|^(?:movefrom|fallback|fld)$/
+const UNREAD = /pr$|^(?:movefrom|fallback|fld|rt)$/
 
-const textsIn = (root: Element | null | undefined, name: string): string[] =>
-  allIn(root, name).map((one) => (one.textContent ?? '').trim())
+/** The characters of the font Symbol from U+F041 on, and common ones of others. */
+const SYMBOL = 'ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ'
+const OTHER_SIGNS: Record<number, string> = {
+  163: '≤',
+  168: '☐',
+  176: '°',
+  177: '±',
+  179: '≥',
+  183: '•',
+  252: '✓',
+  254: '☑',
+}
+const fromFont = (code: number): string => SYMBOL[(code & 0xff) - 0x41] ?? OTHER_SIGNS[code & 0xff] ?? ''
+
+/** The sign between the parts of a formula, such as `a/b` and `x^2`. */
+const FORMULAS: Record<string, string> = { f: '/', ssup: '^', ssub: '_' }
 
 /** The text of a slide, its notes, a diagram, or a chart: each series with its values. */
 function partText(root: Element): string {
@@ -265,8 +274,13 @@ function proseOf(root: Element, markOf: MarkOf = () => ''): string {
     for (const child of element.children) {
       const name = nameOf(child)
       // In a diagram, an element with this name contains the text elements.
-      if (name === 't' && !child.children.length) line += child.textContent ?? ''
-      else if (SIGNS[name]) line += SIGNS[name]
+      if (name === 't' && !child.children.length)
+        line += (child.textContent ?? '').replace(/[\uf041-\uf0ff]/g, (sign) => fromFont(sign.charCodeAt(0)))
+      else if (name === 'sym') line += fromFont(Number.parseInt(attributeOf(child, 'char') ?? '', 16))
+      else if (FORMULAS[name]) {
+        const inner = [...child.children].filter((one) => !UNREAD.test(nameOf(one))).map((one) => proseOf(one))
+        line += inner.map((part) => (/[^\p{L}\p{N}.]/u.test(part) ? `(${part})` : part)).join(FORMULAS[name])
+      } else if (SIGNS[name]) line += SIGNS[name]
       else if (name === 'tr')
         lines.push(
           cellsOf(child)
@@ -274,12 +288,17 @@ function proseOf(root: Element, markOf: MarkOf = () => ''): string {
             .join('\t'),
         )
       else if (!UNREAD.test(name)) {
+        const look = name === 'r' ? [...child.children].find((one) => nameOf(one) === 'rpr') : undefined
         // A run marked as hidden.
-        if (name === 'r' && [...child.children].some((one) => nameOf(one) === 'rpr' && allIn(one, 'vanish').length))
-          continue
+        if (allIn(look, 'vanish').length) continue
+        const isRaised =
+          attributeOf(allIn(look, 'vertalign')[0]) === 'superscript' || Number(attributeOf(look, 'baseline')) > 0
+        // `10` with a raised `6` is not 106.
+        if (isRaised && /\d$/.test(line) && /^\s*[-−]?\d/.test(child.textContent ?? '')) line += '^'
         // A text box may be inside a paragraph.
         if (name === 'p' && line) lines.push(line)
         if (name === 'p') line = ''
+        if (name === 'rad') line += '√'
         walk(child)
       }
       if (name === 'p') {
@@ -289,110 +308,9 @@ function proseOf(root: Element, markOf: MarkOf = () => ''): string {
     }
   }
   walk(root)
-  return lines.join('\n').trim()
+  return [...lines, line].join('\n').trim()
 }
 
 /** The cells of a row, including those inside a control or a tracked change. */
 const cellsOf = (row: Element): Element[] =>
   [...row.children].flatMap((child) => (nameOf(child) === 'tc' ? [child] : cellsOf(child)))
-
-/** The workbook data that cells refer to. */
-type Book = { shared: readonly string[]; formats: readonly string[]; signs: readonly string[]; is1904: boolean }
-
-/** The codes of the built-in formats of every workbook (ECMA-376, 18.8.30): percentages, dates and times. */
-const CODES: Record<number, string> = { 9: '%', 10: '%', 18: 'h', 19: 'h', 20: 'h', 21: 'h', 22: 'd h' }
-const isDay = (id: number): boolean => (id >= 14 && id <= 17) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58)
-
-/** The currency in the format of a number: `[$€-407]`, `"$"#,##0`. */
-const CURRENCY = /(?<=\[\$)[^\]\s-]{1,4}(?=[-\]])|[€£¥₹₽₩₺]|(?<!\[)\$/u
-
-function bookOf(rootOf: RootOf): Book {
-  const strings = allIn(rootOf('xl/sharedstrings.xml'), 'si')
-  const styles = rootOf('xl/styles.xml')
-  const codes = new Map(
-    allIn(styles, 'numfmt').map((one) => [Number(one.getAttribute('numFmtId')), one.getAttribute('formatCode') ?? '']),
-  )
-  // Quoted words, escaped characters, colours and currencies do not determine the kind of value.
-  const own = new Map(
-    [...codes].map(([id, code]) => [id, code.replace(/"[^"]{0,64}"|\\.|\[(?![hms]{1,8}\])[^[\]]{0,64}\]/gi, '')]),
-  )
-  const used = allIn(allIn(styles, 'cellxfs')[0], 'xf')
-  const signs = used.map((style) => CURRENCY.exec(codes.get(Number(style.getAttribute('numFmtId'))) ?? '')?.[0] ?? '')
-  const formats = used.map((style) => {
-    const id = Number(style.getAttribute('numFmtId'))
-    return own.get(id) ?? CODES[id] ?? (isDay(id) ? 'd' : id >= 45 && id <= 47 ? 'h' : '')
-  })
-  const [settings] = allIn(rootOf('xl/workbook.xml'), 'workbookpr')
-  const is1904 = /^(?:1|true)$/.test(settings?.getAttribute('date1904') ?? '')
-  return { shared: strings.map(spoken), formats, signs, is1904 }
-}
-
-/** The text of an entry without its phonetic guide. Decodes characters that XML cannot contain. */
-const spoken = (entry: Element): string =>
-  [...entry.children]
-    .map((child) => (nameOf(child) === 'rph' ? '' : (child.textContent ?? '')))
-    .join('')
-    .replace(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-
-/** A line for each row that is not empty, its cells between tabs, each below its header. */
-const sheetText = (root: Element, book: Book): string =>
-  allIn(root, 'row')
-    .map((row) => {
-      const cells: string[] = []
-      for (const cell of allIn(row, 'c')) {
-        // `C7` is below `C1`, in the third column.
-        const letters = /^[A-Z]{1,3}/.exec(cell.getAttribute('r') ?? '')?.[0] ?? ''
-        const column = [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
-        const gap = column - 1 - cells.length
-        for (let at = 0; at < Math.min(gap, MAX_GAP); at++) cells.push('')
-        cells.push(shownIn(cell, book).replace(/\s+/g, ' ').trim())
-      }
-      return cells.join('\t').trimEnd()
-    })
-    .filter(Boolean)
-    .join('\n')
-
-function shownIn(cell: Element, { shared, formats, signs, is1904 }: Book): string {
-  const kind = cell.getAttribute('t') ?? 'n'
-  const [inside] = allIn(cell, 'is')
-  // Programs that do not calculate store formulas without a value.
-  const [formula] = textsIn(cell, 'f')
-  const value =
-    (allIn(cell, 'v')[0]?.textContent || (inside && spoken(inside)) || (formula && `=${formula.slice(0, 500)}`)) ?? ''
-  if (kind === 's') return shared[Number(value)] ?? ''
-  if (kind === 'b') return value === '1' ? 'TRUE' : 'FALSE'
-  const number = Number(value)
-  if (kind !== 'n' || value === '' || !Number.isFinite(number)) return value
-  const format = formats[Number(cell.getAttribute('s') ?? 0)] ?? ''
-  if (format.includes('%')) return `${Number((number * 100).toPrecision(15))}%`
-  if (/[dyhs]/i.test(format)) return momentOf(number, format, is1904)
-  // Codes such as `00420` are stored as numbers.
-  if (/^0{2,20}$|^[0-]{3,20}$/.test(format) && Number.isInteger(number) && number >= 0) return coded(value, format)
-  // A double has more digits than a spreadsheet shows.
-  const shown = value.length > 15 && Math.abs(number) < 1e15 ? String(Number(number.toPrecision(15))) : value
-  const sign = signs[Number(cell.getAttribute('s') ?? 0)]
-  return sign ? `${shown} ${sign}` : shown
-}
-
-/** Puts the digits of a number into a format of zeros: 123456789 in `00000-0000` is `12345-6789`. */
-function coded(digits: string, format: string): string {
-  const places = format.replaceAll('-', '').length
-  const left = [...digits.padStart(places, '0')]
-  const before = left.splice(0, left.length - places).join('')
-  return before + format.replace(/0/g, () => left.shift() ?? '')
-}
-
-/** Converts a number of days to a date, a time, or both, as its format shows. */
-function momentOf(days: number, format: string, is1904: boolean): string {
-  // A duration of more than a day in hours.
-  if (/\[h+\]/i.test(format))
-    return `${Math.floor(days * 24 + 1e-9)}:${String(Math.round(days * 1_440) % 60).padStart(2, '0')}`
-  // Spreadsheets count a day in 1900 that did not exist, so earlier dates are one day behind.
-  const beginsMs = is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, days >= 1 && days < 60 ? 31 : 30)
-  const moment = new Date(beginsMs + Math.round(days * 86_400) * 1_000)
-  if (Number.isNaN(moment.getTime())) return String(days)
-  const [date = '', time = ''] = moment.toISOString().split(/[T.]/)
-  const hasDate = /[dy]/i.test(format)
-  if (!hasDate) return time
-  return /h/i.test(format) ? `${date} ${time}` : date
-}

@@ -29,11 +29,19 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   const document = documentOf(isXml ? html.replace(CLOSED_AT_ONCE, '<$1$2></$1>') : html)
   for (const banner of bannersIn(document)) banner.remove()
   const ownTitle = document.title?.trim() || null
-  const everything = textOf(document.documentElement, prose)
+  const all = textOf(document.documentElement, prose)
+  const visible = textOf(document.documentElement, prose, isHidden)
+  // A page that its scripts show as a whole is not hidden.
+  const hides = visible.length * 4 > all.length
+  const everything = hides ? visible : all
   const dated = dateIn(document)
   // Read first, because `Readability` removes the scripts.
   const stated = everything.length < MAX_SHELL_CHARS ? statedIn(document) : ''
-  const shown = textOf(document.documentElement, prose, true)
+  const shown = textOf(
+    document.documentElement,
+    prose,
+    (node) => BESIDE.test(`${node.nodeName} ${node.id} ${node.className}`) || (hides && isHidden(node)),
+  )
   const article = new Readability(document as unknown as Document, {
     serializer: (node) => textOf(node as Element, prose),
     maxElemsToParse: 50_000,
@@ -51,6 +59,11 @@ const MAX_PART_CHARS = 3_000
 const MIN_SHARE = 0.4
 /** Elements that lead elsewhere, or hold what others say of a page. */
 const BESIDE = /\b(?:aside|comments?|related|sidebar|footer|nav|menu|breadcrumbs?|share|social|promo)\b/i
+
+/** Whether a page never shows an element. A browser shows `until-found` to those who search for its words. */
+const isHidden = (node: PageNode): boolean =>
+  (node.getAttribute?.('hidden') ?? 'until-found') !== 'until-found' ||
+  /\bdisplay:\s?none\b/i.test(node.getAttribute?.('style') ?? '')
 
 const CONSENT = /cookie|consent|gdpr|onetrust/i
 const ASKS_CONSENT =
@@ -154,7 +167,11 @@ type PageNode = {
   nodeType: number
   nodeName: string
   textContent: string | null
+  id?: unknown
+  className?: unknown
   parentNode: PageNode | null
+  nextSibling: PageNode | null
+  previousSibling: PageNode | null
   getAttribute?(name: string): string | null
   childNodes: Iterable<Node>
 }
@@ -220,7 +237,7 @@ const BLOCKS = new Set([
 ])
 
 /** An element's text: one line per block, with marks for headings, list items and table cells. */
-function textOf(element: unknown, prose: boolean, withoutBeside = false): string {
+function textOf(element: unknown, prose: boolean, skips: (node: PageNode) => boolean = () => false): string {
   const pieces: string[] = []
   const counts = new Map<PageNode, number>()
   // Iterative, because an untrusted page may be nested deeper than the call stack allows.
@@ -231,8 +248,7 @@ function textOf(element: unknown, prose: boolean, withoutBeside = false): string
     else if (next.nodeType === ELEMENT) {
       // `10<sup>6</sup>` is not 106.
       if (isPower(next) && /\d\s*$/.test(pieces.at(-1) ?? '')) pieces.push('^')
-      const { id, className } = next as PageNode & { id?: unknown; className?: unknown }
-      if (!withoutBeside || !BESIDE.test(`${next.nodeName} ${id} ${className}`)) enter(next, stack, counts)
+      if (!skips(next)) enter(next, stack, counts)
     }
   }
   // Trims every line except the indentation of preformatted text, and collapses runs of empty lines.
@@ -278,14 +294,40 @@ function markOf(item: PageNode, counts: Map<PageNode, number>): string {
   return `\n${number}. `
 }
 
+/** The sign between the parts of a formula. */
+const MATHS: Record<string, string> = { MFRAC: '/', MSUP: '^', MSUB: '_' }
+const HOLDERS = /^(?:li|t[dh])$/i
+
+/** Whether a node is at one side of a list item or a cell, alone or within wrappers. */
+function isAtEdge(node: PageNode, side: 'nextSibling' | 'previousSibling'): boolean {
+  let inner: PageNode | null = node
+  for (let depth = 0; inner && depth < 4; depth++) {
+    let next = inner[side]
+    while (next && next.nodeType !== ELEMENT && !next.textContent?.trim()) next = next[side]
+    inner = inner.parentNode
+    if (next || HOLDERS.test(inner?.nodeName ?? '')) return !next
+    if (inner?.nodeName.toUpperCase() !== 'DIV') return false
+  }
+  return false
+}
+
 function enter(node: PageNode, stack: (PageNode | string)[], counts: Map<PageNode, number>): void {
   const name = node.nodeName.toUpperCase()
   if (SILENT.has(name)) return
+  // A paragraph that begins or ends a list item or a cell is on its line.
+  const isInner = name === 'P' || name === 'DIV'
   const isBlock = BLOCKS.has(name)
-  if (isBlock) stack.push('\n')
+  if (isBlock && !(isInner && isAtEdge(node, 'nextSibling'))) stack.push('\n')
   if (name === 'TD' || name === 'TH') stack.push(' | ')
-  stack.push(...[...node.childNodes].reverse())
-  if (isBlock)
+  const children = [...node.childNodes].reverse()
+  const sign = MATHS[name]
+  // The spaces between the parts are formatting.
+  if (sign)
+    stack.push(
+      ...children.filter(({ nodeType }) => nodeType === ELEMENT).flatMap((child, at) => (at ? [sign, child] : [child])),
+    )
+  else stack.push(...children)
+  if (isBlock && !(isInner && isAtEdge(node, 'previousSibling')))
     stack.push(
       name === 'LI' ? markOf(node, counts) : /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n',
     )

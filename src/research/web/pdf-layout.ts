@@ -13,6 +13,8 @@ type Line = { text: string; left: number; right: number; y: number; size: number
 const COLUMN_GAP = 0.8
 const CELL_GAP = 2
 const WORD_GAP = 0.12
+/** Minimum overlap of pieces with a letter that is drawn twice, in ems. */
+const OVERLAP = 0.2
 /** Lines of columns are longer than table cells, and there are several of them. */
 const MIN_CHARS = 18
 const MIN_ROWS = 2
@@ -25,12 +27,65 @@ const ENDS = /[.!?:。！？]["'”’»)\]]*$/
  * continues from one cell to the next.
  */
 export function layOut(items: readonly Item[]): string {
-  const written = items.filter(({ str }) => str.trim())
+  const drawn = new Set<string>()
+  const written = items.filter(({ str, transform: [, , , , x = 0, y = 0] }) => {
+    // Bold letters and shadows may be a text that is drawn twice, a little apart.
+    const near = [-1, 0, 1].flatMap((right) =>
+      [-1, 0, 1].map((up) => `${Math.round(x) + right} ${Math.round(y) + up} ${str}`),
+    )
+    const isTwice = near.some((place) => drawn.has(place))
+    drawn.add(near[4]!)
+    return str.trim() && !isTwice
+  })
   const turned = Map.groupBy(written, ({ transform: [a = 1, b = 0] }) => (Math.round(Math.atan2(b, a) / RIGHT) + 4) % 4)
   return [...turned.entries()]
     .sort(([, one], [, other]) => other.length - one.length)
     .flatMap(([quarters, own]) => paragraphsOf(blocksOf(rowsOf(own.map((item) => upright(item, quarters))), 0)))
     .join('\n\n')
+}
+
+/** Paragraphs at the top and the bottom of a page that may be those of every page, and their length. */
+const MAX_EDGE = 2
+const MAX_EDGE_CHARS = 200
+
+/**
+ * Joins the texts of pages. A sentence continues on the next page, and what stands on many pages at the top or bottom
+ * is kept once, at the end: the name of a book, but no page numbers.
+ */
+export function joinPages(pages: readonly string[]): string {
+  const all = pages.map((text) => text.split('\n\n'))
+  /** The paragraph itself, and as it would be with each of its numbers as a page number. */
+  const formsOf = (text: string, page: number): string[] =>
+    text.length > MAX_EDGE_CHARS
+      ? []
+      : [
+          text,
+          ...Array.from(text.matchAll(/\d{1,4}/g), ({ 0: number, index }) =>
+            [text.slice(0, index), Number(number) - page, text.slice(index + number.length)].join('#'),
+          ),
+        ]
+  const counts = new Map<string, number>()
+  for (const [page, parts] of all.entries()) {
+    const edges = new Set(
+      [...parts.slice(0, MAX_EDGE), ...parts.slice(-MAX_EDGE)].flatMap((part) => formsOf(part, page)),
+    )
+    for (const form of edges) counts.set(form, (counts.get(form) ?? 0) + 1)
+  }
+  const isRunning = (form: string) => counts.get(form)! >= Math.max(2, pages.length / 3)
+  const running = new Set<string>()
+  const paragraphs: string[] = []
+  for (const [page, parts] of all.entries()) {
+    const own = parts.filter((part, at) => {
+      if ((at >= MAX_EDGE && at < parts.length - MAX_EDGE) || !formsOf(part, page).some(isRunning)) return true
+      if (isRunning(part)) running.add(part)
+      return false
+    })
+    const last = paragraphs.at(-1)
+    if (last && own[0] && !ENDS.test(last) && /^[\p{Ll}\p{Lo}]/u.test(own[0]))
+      paragraphs.push(joinLines([paragraphs.pop()!, own.shift()!]))
+    paragraphs.push(...own)
+  }
+  return [...paragraphs, ...running].join('\n\n')
 }
 
 const RIGHT = Math.PI / 2
@@ -150,7 +205,9 @@ function lineOf(row: Row): Line {
     const isPower =
       before && piece.size < SMALL * before.size && piece.y > before.y + 0.2 * before.size && /\d$/.test(before.text)
     if (isPower && /^\d/.test(piece.text)) text += '^'
-    text += (isCell ? ' | ' : gap >= WORD_GAP && !text.endsWith(' ') ? ' ' : '') + piece.text
+    // A letter that is drawn twice, a little apart, is a bold one.
+    const isTwice = gap < -OVERLAP && text.at(-1) === piece.text[0]
+    text += (isCell ? ' | ' : gap >= WORD_GAP && !text.endsWith(' ') ? ' ' : '') + piece.text.slice(Number(isTwice))
   }
   const right = row.reduce((max, one) => Math.max(max, one.right), row[0]!.right)
   return { text: text.trim(), left: row[0]!.left, right, y: row[0]!.y, size: row[0]!.size }
