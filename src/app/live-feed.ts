@@ -13,7 +13,8 @@ const MAX = 50
 /** Number of webhooks and workflows whose newest deliveries and runs are shown. */
 const PARENTS = 20
 const ALL = 100
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const EXPIRES_WITHIN_MS = 7 * DAY_MS
 const PACE_DAYS = 7
 const ENOUGH_DAYS = 3
@@ -72,6 +73,8 @@ async function needsOf(
   const now = clock.now()
   const owners = [...new Set([ownerOf(caller), teamOf(caller)])]
   const role = caller.activeOrgId === null ? null : await orgs.roleOf(store.read, caller.activeOrgId, caller.userId)
+  // Whole hours are read from sums alone.
+  const from = iso(now - (now % HOUR_MS) - PACE_DAYS * DAY_MS)
   const seesMoney = caller.activeOrgId === null || mayDo(role, 'viewUsage')
   const lists = [
     waitingAmong(store.read, owners).then((waiting) =>
@@ -112,7 +115,7 @@ async function needsOf(
         ),
     ),
     keys.list(call, { limit: ALL }).then(({ items }) => items.flatMap((key) => needsOfKey(key, now))),
-    ...(seesMoney ? [usageReading.report(call, { from: iso(now - PACE_DAYS * DAY_MS) }).then(needsOfMoney)] : []),
+    ...(seesMoney ? [usageReading.report(call, { from }).then(needsOfMoney)] : []),
   ]
   const found = await Promise.all(lists.map((list) => list.catch(noneIfForbidden)))
   return found

@@ -55,7 +55,7 @@ const MAX_ROWS = 50
 const NEVER = new AbortController().signal
 /** Polling interval of topics, in ms. Slowly changing topics are read less often. */
 const LOOK_MS = 1_000
-const RARELY_MS: Partial<Record<Topic, number>> = { needs: 5_000, usage: 10_000, deliveries: 2_000 }
+const RARELY_MS: Partial<Record<Topic, number>> = { needs: 10_000, usage: 10_000, deliveries: 2_000 }
 /** Requests are read again for this long, so that late writes are not missed. */
 const OVERLAP_MS = 10_000
 

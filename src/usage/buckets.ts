@@ -283,17 +283,18 @@ export function addEncoded(into: Histogram, text: string): void {
   }
 }
 
-/** The midpoint of the nearest-rank percentile's cell for each of `ranks` (0.5 is the median). 0 without calls. */
+/**
+ * The midpoint of the nearest-rank percentile's cell for each of `ranks`, in ascending order (0.5 is the median). 0
+ * without calls. Reads the cells once and without an iterator, because a series has hundreds of histograms.
+ */
 export function percentiles(histogram: Histogram, ranks: readonly number[]): number[] {
-  const total = histogram.reduce((sum, calls) => sum + calls, 0)
+  let total = 0
+  for (let cell = 0; cell < CELLS; cell++) total += histogram[cell]!
+  let [cell, passed] = [-1, 0]
   return ranks.map((rank) => {
-    let remaining = Math.ceil(rank * total)
-    if (remaining === 0) return 0
-    // The midpoint of a cell in ms.
-    const cell = histogram.findIndex((calls) => {
-      remaining -= calls
-      return remaining <= 0
-    })
+    const wanted = Math.ceil(rank * total)
+    if (wanted <= 0) return 0
+    while (passed < wanted) passed += histogram[++cell]!
     if (cell < EXACT) return cell
     const width = 2 ** (Math.floor((cell - EXACT) / PER_POWER) + 1)
     return (PER_POWER + ((cell - EXACT) % PER_POWER)) * width + Math.floor((width - 1) / 2)

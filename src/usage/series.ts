@@ -365,13 +365,16 @@ function figuresOf(cell: Cell | null): Figures {
   }
 }
 
+/** Buffer for the measurements of one bucket at a time. */
+const histogram = noCalls()
+
 /** The percentiles of the measurements. Empty without a measurement. */
 function ranksOf(
   { cells, less, encoded }: Pick<Cell, 'cells' | 'less' | 'encoded'>,
   ranks: readonly number[],
 ): number[] {
   if (cells.length === 0 && encoded.every((text) => text === '')) return []
-  const histogram = noCalls()
+  histogram.fill(0)
   for (const cell of cells) histogram[cell]! += 1
   for (const text of encoded) addEncoded(histogram, text)
   for (const cell of less) histogram[cell]! -= 1

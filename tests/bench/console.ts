@@ -330,7 +330,7 @@ async function openConsoles(): Promise<() => void> {
       // Their turns are spread over the ten seconds, so a shorter round has some of them.
       timers.push(setTimeout(() => void readFigures(session).catch(() => {}), (n / CONSOLES) * AGAIN_MS))
     }
-    const stream = await read(session, `/live?topics=${isLog ? 'requests' : 'requests,needs'}`)
+    const stream = await read(session, `/live?topics=${isLog ? 'requests' : 'usage,needs'}`)
     // What comes is read, as a page does.
     void (async () => {
       for await (const _ of stream.body!) if (leaving.signal.aborted) return

@@ -45,6 +45,26 @@ inChromium('what the console shows when the connection does not hold', async () 
     await page.close()
   })
 
+  test('a hidden page closes its stream, and reads what it missed when it is shown again', async () => {
+    const { page } = await open('/me/requests')
+    const rows = () => page.$$eval('.table-body .tr', ({ length }) => length)
+    await eventually(rows, (many) => many === 2)
+    const show = (isShown: boolean) =>
+      page.evaluate((hidden: boolean) => {
+        Object.defineProperty(document, 'hidden', { value: hidden, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }, !isShown)
+    const closed = new Promise((resolve) =>
+      page.on('requestfailed', (request) => request.url().includes('/live') && resolve(true)),
+    )
+    await show(false)
+    expect(await closed).toBe(true)
+    await calls(1)
+    await show(true)
+    await eventually(rows, (many) => many === 3)
+    await page.close()
+  })
+
   test('of two tabs, the one that did not sign out says that it was signed out', async () => {
     const { page } = await open('/me/requests')
     const other = await page.browserContext().newPage()

@@ -179,6 +179,12 @@ export function usePages<T>(path: string, rows: string | ((page: never) => T[]),
   }
 }
 
+/** Reads again every path that begins with one of `touches`. */
+export const readAgain = (touches: readonly string[]): void =>
+  void queries.invalidateQueries({
+    predicate: ({ queryKey }) => touches.some((touched) => String(queryKey[1]).startsWith(touched)),
+  })
+
 /** Sends a change. Afterwards reads again every path that begins with one of `touches`. */
 export function useSend<Answer, Body = void>(
   method: Method,
@@ -186,19 +192,14 @@ export function useSend<Answer, Body = void>(
   touches: readonly string[] = [],
 ) {
   const owner = useOwner()
-  const client = useQueryClient()
   return useMutation<Answer, Failure, Body>({
     mutationFn: async (body) => {
       const isWithoutBody = body === undefined || method === 'DELETE'
       const where = typeof path === 'string' ? path : path(body)
       return (await send(owner, method, where, isWithoutBody ? {} : { body })).json()
     },
-    onSuccess: () => {
-      const isTouched = ({ queryKey }: { queryKey: readonly unknown[] }) =>
-        touches.some((touched) => String(queryKey[1]).startsWith(touched))
-      // Runs after the caller's own handler, so that a closing drawer does not read a deleted row.
-      setTimeout(() => void client.invalidateQueries({ predicate: isTouched }))
-    },
+    // Runs after the caller's own handler, so that a closing drawer does not read a deleted row.
+    onSuccess: () => void setTimeout(() => readAgain(touches)),
   })
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { backoff, type ServerEvent } from '../../shared/http'
 import { Failure, type Query, signedOut, useCalls, useOwner } from './api'
 
@@ -66,14 +66,24 @@ export function useStream(path: string, take: (event: ServerEvent, isAgain: bool
 /** A change of a topic, as sent by `GET /live`. */
 export type LiveEvent = { topic: string; seq: number; changed?: unknown[]; skipped?: number; facts?: unknown }
 
+const isHidden = () => document.hidden
+const onVisibility = (changed: () => void) => {
+  document.addEventListener('visibilitychange', changed)
+  return () => document.removeEventListener('visibilitychange', changed)
+}
+
 /**
- * Follows topics of the owner, with filters of each. Changes while the connection was lost are not reported. Instead
- * each topic is passed once, without `changed`.
+ * Follows topics of the owner, with filters of each, while the page is visible. Changes while it was hidden or the
+ * connection was lost are not reported. Instead each topic is passed once, without `changed`.
  */
 export function useLive(topics: string, take: (event: LiveEvent) => void, { query, off }: How = {}): void {
+  const hidden = useSyncExternalStore(onVisibility, isHidden)
+  const wasHidden = useRef(hidden)
+  wasHidden.current ||= hidden
   const news = ({ name, data }: ServerEvent, isAgain: boolean) => {
-    if (name === 'delta') take(data as LiveEvent)
-    else if (isAgain) for (const topic of topics.split(',')) take({ topic, seq: 0 })
+    if (name === 'delta') return take(data as LiveEvent)
+    if (isAgain || wasHidden.current) for (const topic of topics.split(',')) take({ topic, seq: 0 })
+    wasHidden.current = false
   }
-  useStream('/live', news, { query: { topics, ...query }, ...(off ? { off } : {}) })
+  useStream('/live', news, { query: { topics, ...query }, off: off || hidden })
 }

@@ -4,7 +4,7 @@ import type { ApiKey } from '../../../../accounts/keys/schema'
 import type { UsageSeries } from '../../../../usage/schema'
 import { deletion } from '../shell/actions'
 import { Button, Chip, SendForm } from '../ui/controls'
-import { plural, whole } from '../ui/format'
+import { plural, sum, whole } from '../ui/format'
 import { Failed } from '../ui/states'
 import type { Column } from '../ui/table'
 import { Actions } from './actions'
@@ -34,7 +34,6 @@ export const scopeOf = ({ id, looksAt }: Pick<Owner, 'id' | 'looksAt'>) =>
 /** Query for the last 30 days. The start is the same for all rows, so that they share one call. */
 const LATELY = { ...rangeFilter.sends('30d'), step: '1d', top: 12 } as const
 const DAY = rangeFilter.sends('24h')
-const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
 
 /**
  * Number of calls in the last 30 days, by the key of the series. A plus means that older calls were not counted. Null

@@ -42,6 +42,10 @@ export const spelled = (name: string): string =>
 /** An id without its middle. Put the whole id into a tooltip. */
 export const short = (id: string): string => (id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id)
 
+/** The sum of the known values. */
+export const sum = (values: readonly (number | null)[]): number =>
+  values.reduce<number>((total, value) => total + (value ?? 0), 0)
+
 export const percent = (share: number): string => `${(share * 100).toFixed(share !== 0 && share < 0.1 ? 1 : 0)} %`
 
 export const plural = (many: number, one: string, more = `${one}s`): string =>

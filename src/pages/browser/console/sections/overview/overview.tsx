@@ -1,10 +1,9 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { type ReactNode, Suspense, useRef, useState } from 'react'
+import { type ReactNode, Suspense, useState } from 'react'
 import { Link } from 'wouter'
 import type { UsageReport, UsageSeries } from '../../../../../usage/schema'
 import type { Need } from '../../../../routes-live'
-import { useGet, useOwner } from '../../shell/api'
+import { readAgain, useGet, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { Chart, SplitChart } from '../../shell/charts'
 import { useLive } from '../../shell/live'
@@ -12,7 +11,7 @@ import { Page } from '../../shell/page'
 import { Bar, Button, Chip, Choices } from '../../ui/controls'
 import { Card, Facts, Figure, Lines } from '../../ui/facts'
 import { useFilters } from '../../ui/filters'
-import { duration, money, number, percent, plural, Time } from '../../ui/format'
+import { duration, money, number, percent, plural, sum, Time } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
 import { Start } from './start'
 
@@ -32,8 +31,6 @@ const GROUPS = [
 ] as const
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
-/** Minimum time between two reads of the figures, even if much changes. */
-const AGAIN_MS = 10_000
 
 export default function Overview() {
   const { filters, set } = useFilters({ range: '7d', by: 'mode' })
@@ -53,18 +50,9 @@ export default function Overview() {
   const isOperators = owner.looksAt !== undefined
   const calls = useGet<{ requests: unknown[] }>('/requests', { limit: 1 }, { off: isOperators })
   const [isStart, setStart] = useState<boolean | null>(null)
-  const client = useQueryClient()
-  const readAt = useRef(0)
-  useLive(
-    days === 1 && !filters.from ? 'requests,needs' : 'needs',
-    ({ topic }) => {
-      if (topic === 'requests' && Date.now() - readAt.current < AGAIN_MS) return
-      if (topic === 'requests') readAt.current = Date.now()
-      const path = topic === 'needs' ? '/needs' : '/usage'
-      void client.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[1]).startsWith(path) })
-    },
-    { off: isOperators },
-  )
+  useLive(days === 1 && !filters.from ? 'usage,needs' : 'needs', ({ topic }) => readAgain([`/${topic}`]), {
+    off: isOperators,
+  })
   // The first steps stay until the reader leaves them, even after the first call.
   if (isStart === null && calls.data) setStart(calls.data.requests.length === 0)
   if (isStart) {
@@ -235,8 +223,6 @@ function Figures({ series: found, period, onRange, children }: FiguresProps) {
     </>
   )
 }
-
-const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
 
 type SharesProps = { title: string; series: UsageSeries; onOnly(key: string): void }
 
