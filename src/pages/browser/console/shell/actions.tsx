@@ -4,7 +4,7 @@ import { Button } from '../ui/controls'
 import type { FormField } from '../ui/fields'
 import { Ask, Dialog } from '../ui/overlay'
 import { Failed, type Problem } from '../ui/states'
-import { type Method, useMay, useOwner, useSend } from './api'
+import { type Method, useOwner, useSend } from './api'
 import { mayOperate } from './boot'
 import { Form } from './form'
 
@@ -44,9 +44,9 @@ export const deletion = (path: string, ask: ReactNode, done?: () => void, label 
 export type ActionsProps = {
   actions: readonly (Action | false | null)[]
   touches: readonly string[]
-  permission?: string
+  permission?: string | undefined
   /** For operators: the role that may do it besides the admin. */
-  role?: OperatorRole
+  role?: OperatorRole | undefined
   /** Controls in front of the buttons. */
   children?: ReactNode
 }
@@ -54,12 +54,23 @@ export type ActionsProps = {
 /** The operators that have a role, in words. */
 export const whoOf = (role: OperatorRole) => `operators with the role ${role === 'admin' ? role : `${role} or admin`}`
 
+/** What the button of an action and its dialog say. */
+export const verbOf = (label: string) => label.replace(/…$/, '')
+
+/** Whether the reader may do an action, by what its list asks for. */
+export function useMayAct() {
+  const { permissions } = useOwner()
+  return ({ permission, role }: Pick<ActionsProps, 'permission' | 'role'>, { needs }: Pick<Action, 'needs'>) => {
+    if (needs) return needs === 'free' || mayOperate(needs)
+    return role === undefined ? permission === undefined || permissions.includes(permission) : mayOperate(role)
+  }
+}
+
 /** Buttons for the actions. Without permission, they name who may use them, and destructive ones are hidden. */
 export function Actions({ actions, touches, permission, role, children }: ActionsProps) {
   const owner = useOwner()
-  const mayHere = useMay(permission ?? '') || permission === undefined
-  const mayUsually = role === undefined ? mayHere : mayOperate(role)
-  const may = ({ needs }: Action) => (needs ? needs === 'free' || mayOperate(needs) : mayUsually)
+  const mayAct = useMayAct()
+  const may = (action: Action) => mayAct({ permission, role }, action)
   const [problem, setProblem] = useState<Problem | null>(null)
   const [answer, setAnswer] = useState<ReactNode>(null)
   const shown = actions
@@ -118,7 +129,7 @@ function Act({ action, touches, disabled, onProblem, onAnswer }: ActProps) {
       onSettled: () => setAsked(false),
     })
   }
-  const verb = label.replace(/…$/, '')
+  const verb = verbOf(label)
   return (
     <>
       <Button

@@ -1,5 +1,6 @@
 import { Columns3 } from 'lucide-react'
 import { useMemo, useState } from 'react'
+import { Link } from 'wouter'
 import { Button } from '../ui/controls'
 import { useFilters } from '../ui/filters'
 import { Dialog } from '../ui/overlay'
@@ -112,3 +113,25 @@ function Chooser({ all, shown, widths, onChoose, onResize, onReset }: ChooserPro
     </>
   )
 }
+
+/** The owner of a row, as operators name them. Null if the row does not contain it. */
+function ownerOf(row: unknown): string | null {
+  const { owner, org_id, user_id, orgId, userId } = row as Record<string, string | null | undefined>
+  if (owner) return owner
+  const [org, user] = [org_id ?? orgId, user_id ?? userId]
+  return org ? `org:${org}` : user ? `user:${user}` : null
+}
+
+/** Adds a column to a list of all owners that links each row to its owner. */
+export const withOwner = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[] => [
+  ...columns.slice(0, 1),
+  {
+    key: 'owner',
+    head: 'Owner',
+    cell: (row) => {
+      const name = ownerOf(row)
+      return name && /^(org|user):/.test(name) ? <Link href={`/${name}`}>{name}</Link> : (name ?? '–')
+    },
+  },
+  ...columns.slice(1),
+]

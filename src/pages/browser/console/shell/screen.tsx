@@ -1,19 +1,20 @@
 import { Plus } from 'lucide-react'
-import { type ComponentType, type ReactNode, useEffect, useMemo, useState } from 'react'
+import { type ComponentType, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useParams, useSearch } from 'wouter'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { Button, Choices } from '../ui/controls'
 import { type Filter, FilterBar, useFilters } from '../ui/filters'
 import { Ask, Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading } from '../ui/states'
-import { type Column, focusedRow, focusRow, Table } from '../ui/table'
+import { type Column, focusedRow, focusRow, Mark, Table } from '../ui/table'
 import { whoOf } from './actions'
 import { type Query, useMay, useOwner, usePages } from './api'
 import { mayOperate, type Owner } from './boot'
-import { useColumns } from './columns'
+import { useColumns, withOwner } from './columns'
 import { Detail, type DetailOf } from './detail'
 import { Form, type FormProps, unsaved } from './form'
 import { useKeys } from './keys'
+import { Marked } from './marks'
 import { NewRows } from './new-rows'
 import { Page } from './page'
 import { type Line, SaveAs } from './save-as'
@@ -149,6 +150,10 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
     const newAt = `${base}/new${search && `?${search}`}`
     const linkOf = (id: string) => `${base}/${encodeURIComponent(id)}${search && `?${search}`}`
     const close = () => navigate(base + (search && `?${search}`))
+    const [marks, setMarks] = useState<ReadonlySet<string>>(new Set())
+    const marked = rows?.filter((row) => marks.has(idOf(row))) ?? []
+    const mark = useCallback((id: string) => setMarks((before) => before.symmetricDifference(new Set([id]))), [])
+    const canMark = detail?.actions !== undefined
     const [isLeaving, setLeaving] = useState(false)
     const leave = () => (unsaved.get() ? setLeaving(true) : close())
     const move = (by: number) => {
@@ -159,6 +164,10 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
       setActive(next)
       // It may have been the active row before, while the focus was elsewhere.
       focusRow(next)
+    }
+    const markHere = () => {
+      const row = rows?.[Math.max(focusedRow(), active)]
+      if (row) mark(idOf(row))
     }
     const walk = (by: number) => {
       const now = rows?.findIndex((row) => idOf(row) === open) ?? -1
@@ -171,6 +180,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
       { keys: 'j', label: 'Next row, as ↓', run: () => move(1) },
       { keys: 'k', label: 'Row before, as ↑', run: () => move(-1) },
       { keys: 'Home', label: 'First row', run: () => move(Number.NEGATIVE_INFINITY) },
+      ...(canMark ? [{ keys: 'x', label: 'Mark the row', run: markHere }] : []),
       { keys: ']', label: 'Details of the next row', run: () => walk(1) },
       { keys: '[', label: 'Details of the row before', run: () => walk(-1) },
       ...(open && open !== 'new'
@@ -256,10 +266,14 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
             <Button onClick={clear}>Clear filter</Button>
           </Empty>
         )}
+        {detail && marked.length > 0 && (
+          <Marked rows={marked} detail={detail} list={path} onClear={() => setMarks(new Set())} />
+        )}
         {tile && isGallery && rows && rows.length > 0 && (
           <ul className="gallery" aria-label={title}>
-            {rows.map((row) => (
+            {rows.map((row, at) => (
               <li key={idOf(row)}>
+                {canMark && <Mark index={at} id={idOf(row)} isMarked={marks.has(idOf(row))} onMark={mark} />}
                 <Link href={linkOf(idOf(row))}>{tile(row)}</Link>
               </li>
             ))}
@@ -289,6 +303,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
             open={open}
             active={active}
             onActive={setActive}
+            {...(canMark ? { marks, onMark: mark } : {})}
             sorted={isShort ? undefined : values.sort}
             onSort={loaded > 1 ? sort : undefined}
             onResize={resize}
@@ -368,25 +383,3 @@ function sortedBy<Row>(rows: readonly Row[], columns: readonly Column<Row>[], by
     return isDown ? -order : order
   })
 }
-
-/** The owner of a row, as operators name them. Null if the row does not contain it. */
-function ownerOf(row: unknown): string | null {
-  const { owner, org_id, user_id, orgId, userId } = row as Record<string, string | null | undefined>
-  if (owner) return owner
-  const [org, user] = [org_id ?? orgId, user_id ?? userId]
-  return org ? `org:${org}` : user ? `user:${user}` : null
-}
-
-/** Adds a column to a list of all owners that links each row to its owner. */
-const withOwner = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[] => [
-  ...columns.slice(0, 1),
-  {
-    key: 'owner',
-    head: 'Owner',
-    cell: (row) => {
-      const name = ownerOf(row)
-      return name && /^(org|user):/.test(name) ? <Link href={`/${name}`}>{name}</Link> : (name ?? '–')
-    },
-  },
-  ...columns.slice(1),
-]

@@ -1,6 +1,6 @@
-import { type ReactNode, useId } from 'react'
-import { Bar, CopyButton } from './controls'
-import { money, spelled } from './format'
+import { type ReactNode, useId, useState } from 'react'
+import { Bar, Button, CopyButton } from './controls'
+import { money, spelled, whole } from './format'
 
 /** Names with their values. A value of null, undefined or false is left out. */
 export type FactsOf = Readonly<Record<string, ReactNode>>
@@ -73,24 +73,37 @@ export function Card({ title, className = 'part', children }: Omit<PartProps, 'i
 }
 
 type Line = { key: string; mark?: ReactNode; text: ReactNode; small?: ReactNode; end?: ReactNode }
-type LinesProps<Row> = { of: readonly Row[]; empty?: string; line(row: Row): Line }
+type LinesProps<Row> = { of: readonly Row[]; empty?: string; most?: number; line(row: Row): Line }
 
-/** A short list: a mark, a text with small print, and an end such as the time. */
-export function Lines<Row>({ of, empty, line }: LinesProps<Row>) {
+/** A short list: a mark, a text with small print, and an end such as the time. Beyond `most`, a button shows the rest. */
+export function Lines<Row>({ of, empty, most = Number.POSITIVE_INFINITY, line }: LinesProps<Row>) {
+  const [isWhole, setWhole] = useState(false)
   if (of.length === 0) return empty ? <p className="faint">{empty}</p> : null
   return (
-    <ul className="plain-list">
-      {of.map(line).map(({ key, mark, text, small, end = <span /> }) => (
-        <li key={key}>
-          {mark}
-          <span>
-            {text}
-            {small && <small>{small}</small>}
-          </span>
-          {end}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul className="plain-list">
+        {of
+          .slice(0, isWhole ? of.length : most)
+          .map(line)
+          .map(({ key, mark, text, small, end = <span /> }) => (
+            <li key={key}>
+              {mark}
+              <span>
+                {text}
+                {small && <small>{small}</small>}
+              </span>
+              {end}
+            </li>
+          ))}
+      </ul>
+      {of.length > most && !isWhole && (
+        <div className="actions">
+          <Button kind="plain" onClick={() => setWhole(true)}>
+            Show all {whole(of.length)}
+          </Button>
+        </div>
+      )}
+    </>
   )
 }
 

@@ -38,6 +38,9 @@ type Props<Row> = {
   onActive?: ((index: number) => void) | undefined
   more?: { has: boolean; isLoading: boolean; load(): void }
   dense?: boolean
+  /** The ids of marked rows. Without `onMark`, rows cannot be marked. */
+  marks?: ReadonlySet<string>
+  onMark?(id: string): void
   /** The column that sorts the rows, with a leading minus for descending order. */
   sorted?: string | undefined
   onSort?: ((key: string) => void) | undefined
@@ -132,7 +135,7 @@ export function Table<Row>(props: Props<Row>) {
   }, [active, virtual])
   return (
     <div
-      className="table"
+      className={props.onMark ? 'table markable' : 'table'}
       role="table"
       aria-label={label}
       aria-rowcount={more?.has ? -1 : rows.length + 1}
@@ -173,6 +176,9 @@ export function Table<Row>(props: Props<Row>) {
               href={linkOf?.(row)}
               isOpen={id === open}
               navigate={navigate}
+              id={id}
+              isMarked={props.marks?.has(id) ?? false}
+              onMark={props.onMark}
             />
           )
         })}
@@ -223,9 +229,24 @@ type RowProps = {
   href: string | undefined
   isOpen: boolean
   navigate(to: string): void
-}
+  onMark: ((id: string) => void) | undefined
+} & Omit<MarkProps, 'onMark'>
 
-const TableRow = memo(function TableRow({ row, index, top, size, columns, href, isOpen, navigate }: RowProps) {
+type MarkProps = { index: number; id: string; isMarked: boolean; onMark(id: string): void }
+
+/** Marks a row, for actions on several. */
+export const Mark = ({ index, id, isMarked, onMark }: MarkProps) => (
+  <input
+    type="checkbox"
+    className="mark-box"
+    aria-label={`Mark row ${index + 1}`}
+    checked={isMarked}
+    onChange={() => onMark(id)}
+  />
+)
+
+const TableRow = memo(function TableRow({ row, index, top, size, columns, href, isOpen, navigate, ...of }: RowProps) {
+  const { id, isMarked, onMark } = of
   const open = (event: { target: EventTarget }) => {
     const isOwn = (event.target as Element).closest('a, button, input, select')
     if (href && !isOwn && !getSelection()?.toString()) navigate(href)
@@ -242,6 +263,7 @@ const TableRow = memo(function TableRow({ row, index, top, size, columns, href, 
     >
       {columns.map(({ key, head, cell, number, main }, at) => (
         <span key={key} role="cell" className={classOf(number, main)} data-head={head}>
+          {at === 0 && onMark && <Mark {...{ index, id, isMarked, onMark }} />}
           {at === 0 && href ? <Link href={href}>{shown({ key, cell }, row)}</Link> : shown({ key, cell }, row)}
         </span>
       ))}

@@ -1,10 +1,10 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
-import { Actions, deletion } from '../../shell/actions'
+import { deletion } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
+import type { Owner } from '../../shell/boot'
 import { Chip, Id } from '../../ui/controls'
-import { Facts, Spent } from '../../ui/facts'
+import { Spent } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
 import { Ago, dayOf, short, Time, whole } from '../../ui/format'
 import { CHAT_PARAMETERS, KEY_FIELDS, NewSecret } from './new'
@@ -26,64 +26,58 @@ export function KeyState({ status, expires_at, revoked_at }: ApiKey) {
   return days < 7 ? <Chip state="warn">expires soon</Chip> : <Chip state="good">active</Chip>
 }
 
-export function KeyDetail({ row: key, close }: { row: ApiKey; close(): void }) {
-  const owner = useOwner()
-  const [made, setMade] = useState<RotatedKey | null>(null)
+export const KeySpending = ({ row: key }: { row: ApiKey }) => (
+  <ul className="pair">
+    <Spent name="Today" used={key.spent_today_cents} cap={key.daily_cap_cents} />
+    <Spent name="This month" used={key.spent_month_cents} cap={key.monthly_cap_cents} />
+  </ul>
+)
+
+/** What can be done about a key. */
+export function keyActions(key: ApiKey, close: () => void) {
   const path = `/keys/${key.id}`
-  if (made) return <NewSecret made={made} close={close} />
-  return (
-    <>
-      <ul className="pair">
-        <Spent name="Today" used={key.spent_today_cents} cap={key.daily_cap_cents} />
-        <Spent name="This month" used={key.spent_month_cents} cap={key.monthly_cap_cents} />
-      </ul>
-      {key.status !== 'revoked' && (
-        <Actions
-          touches={['/keys']}
-          permission="manageApiKeys"
-          actions={[
-            { label: 'Change…', method: 'PATCH', path, fields: KEY_FIELDS, values: key },
-            {
-              ...{ label: 'Set the brand soul…', method: 'PATCH', path, fields: SOUL, values: key },
-              ask: 'The voice of the answers to calls with this key, and the facts that they may use.',
-            },
-            {
-              label: 'Rotate…',
-              path: `${path}/rotate`,
-              fields: [{ name: 'grace', label: 'The old secret works', kind: 'choice', choices: GRACES }],
-              values: { grace: '86400' },
-              body: ({ grace }) => ({ grace_period_seconds: Number(grace) }),
-              ask: 'A new secret is made. Spending, caps and bindings stay.',
-              done: setMade,
-            },
-            deletion(path, <LastUse at={key.last_used_at} />, undefined, 'Revoke…'),
-          ]}
-        />
-      )}
-      <Link href={`/${owner.slug}/requests?key_id=${key.id}`}>Requests of this key</Link>
-      <Facts
-        of={{
-          Status: <KeyState {...key} />,
-          Id: <Id id={key.id} />,
-          Prefix: <code>{key.prefix}…</code>,
-          'Paid by': key.scope === 'org' ? 'the organization' : 'your personal account',
-          Scopes: key.scopes.join(', '),
-          Tier: key.tier,
-          'Requests per minute': key.rpm_limit === null ? 'as the tier' : whole(key.rpm_limit),
-          'Tokens per minute': key.tpm_limit === null ? 'as the tier' : whole(key.tpm_limit),
-          Pages: key.allowed_origins.length ? key.allowed_origins.join(', ') : 'all',
-          'Chat parameters': CHAT_PARAMETERS[key.chat_parameters],
-          'Brand soul': key.brand_soul?.enabled ? 'used' : 'none',
-          'Routing preference': <Bound list="routing-preferences" section="routing" id={key.routing_preference_id} />,
-          'Guardrail policy': <Bound list="guardrail-policies" section="guardrails" id={key.guardrail_policy_id} />,
-          Created: <Time at={key.created} only="day" />,
-          'Last used': key.last_used_at ? <Ago at={key.last_used_at} /> : 'never',
-          Expires: key.expires_at ? dayOf(key.expires_at) : 'never',
-        }}
-      />
-    </>
-  )
+  if (key.status === 'revoked') return { actions: [] }
+  return {
+    permission: 'manageApiKeys',
+    actions: [
+      { label: 'Change…', method: 'PATCH' as const, path, fields: KEY_FIELDS, values: key },
+      {
+        ...{ label: 'Set the brand soul…', method: 'PATCH' as const, path, fields: SOUL, values: key },
+        ask: 'The voice of the answers to calls with this key, and the facts that they may use.',
+      },
+      {
+        label: 'Rotate…',
+        path: `${path}/rotate`,
+        fields: [{ name: 'grace', label: 'The old secret works', kind: 'choice' as const, choices: GRACES }],
+        values: { grace: '86400' },
+        body: ({ grace }: Record<string, unknown>) => ({ grace_period_seconds: Number(grace) }),
+        ask: 'A new secret is made. Spending, caps and bindings stay.',
+        shows: (made: RotatedKey) => <NewSecret made={made} close={close} />,
+      },
+      deletion(path, <LastUse at={key.last_used_at} />, undefined, 'Revoke…'),
+    ],
+  }
 }
+
+export const keyFacts = (key: ApiKey, { slug }: Owner) => ({
+  Calls: <Link href={`/${slug}/requests?key_id=${key.id}`}>Requests of this key</Link>,
+  Status: <KeyState {...key} />,
+  Id: <Id id={key.id} />,
+  Prefix: <code>{key.prefix}…</code>,
+  'Paid by': key.scope === 'org' ? 'the organization' : 'your personal account',
+  Scopes: key.scopes.join(', '),
+  Tier: key.tier,
+  'Requests per minute': key.rpm_limit === null ? 'as the tier' : whole(key.rpm_limit),
+  'Tokens per minute': key.tpm_limit === null ? 'as the tier' : whole(key.tpm_limit),
+  Pages: key.allowed_origins.length ? key.allowed_origins.join(', ') : 'all',
+  'Chat parameters': CHAT_PARAMETERS[key.chat_parameters],
+  'Brand soul': key.brand_soul?.enabled ? 'used' : 'none',
+  'Routing preference': <Bound list="routing-preferences" section="routing" id={key.routing_preference_id} />,
+  'Guardrail policy': <Bound list="guardrail-policies" section="guardrails" id={key.guardrail_policy_id} />,
+  Created: <Time at={key.created} only="day" />,
+  'Last used': key.last_used_at ? <Ago at={key.last_used_at} /> : 'never',
+  Expires: key.expires_at ? dayOf(key.expires_at) : 'never',
+})
 
 /** What a key is bound to, by its name. */
 function Bound({ list, section, id }: { list: string; section: string; id: string | null }) {

@@ -3,7 +3,7 @@ import { defineScreen } from '../../shell/screen'
 import { agoColumn, moneyColumn } from '../../ui/columns'
 import { Bar } from '../../ui/controls'
 import { money } from '../../ui/format'
-import { KeyDetail, KeyState } from './detail'
+import { KeySpending, KeyState, keyActions, keyFacts } from './detail'
 import { useNewKey } from './new'
 
 function Spent({ spent_month_cents: spent, monthly_cap_cents: cap }: ApiKey) {
@@ -80,6 +80,12 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
     },
   ],
   empty: { text: 'No keys yet. A key lets a program call the API.', command: 'svc-admin keys create --name NAME' },
-  detail: { path: (id) => `/keys/${id}`, titleOf: ({ name }) => name, body: KeyDetail },
+  detail: {
+    path: (id) => `/keys/${id}`,
+    titleOf: ({ name }) => name,
+    look: KeySpending,
+    actions: keyActions,
+    facts: keyFacts,
+  },
   create: { label: 'Create key', permission: 'manageApiKeys', useForm: useNewKey },
 })

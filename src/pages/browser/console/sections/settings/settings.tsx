@@ -133,7 +133,8 @@ function Sessions() {
       <Shown of={sessions} rows={2}>
         {({ sessions: open }) => (
           <Lines
-            of={open}
+            of={open.toSorted((a, b) => Number(b.current) - Number(a.current))}
+            most={5}
             line={({ id, user_agent, ip, last_used_at, current }) => ({
               key: id,
               text: <span title={user_agent ?? undefined}>{programOf(user_agent)}</span>,

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Invitation, InvitationReply, Member, Org, ResentInvitation } from '../../../../../accounts/orgs/schema'
 import type { Static } from '../../../../../kernel/schema'
+import type { UsageSeries } from '../../../../../usage/schema'
 import { Actions, deletion } from '../../shell/actions'
 import { useGet, useMay, useOwner } from '../../shell/api'
 import { at, boot, type Owner } from '../../shell/boot'
@@ -13,7 +14,7 @@ import { agoColumn, chipColumn } from '../../ui/columns'
 import { Button, Code, CopyButton, Id } from '../../ui/controls'
 import { Card, Grid } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
-import { plural, Time } from '../../ui/format'
+import { money, plural, sum, Time } from '../../ui/format'
 import { Empty, Shown } from '../../ui/states'
 
 const ROLES = [
@@ -94,6 +95,21 @@ function memberActions(it: Member, close: () => void, owner: Owner) {
   }
 }
 
+/** What a member spent this month (UTC, as caps count). All rows share one answer, which has the twelve highest. */
+function SpentBy({ user_id }: Member) {
+  const from = `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`
+  const { data } = useGet<UsageSeries>('/usage/series', { from, group_by: 'user', top: 12, step: '1d' })
+  const own = data?.series.find(({ key }) => key === user_id)
+  if (!data || (!own && data.other)) return <>–</>
+  const isPart = Date.parse(data.known_from) > Date.parse(from)
+  return (
+    <>
+      {isPart && 'at least '}
+      {money(sum(own?.cost_cents ?? []))}
+    </>
+  )
+}
+
 const Members = defineScreen<Member>('team', 'Team', {
   list: { path: (owner) => `${pathOf(owner)}/members`, rows: 'members' },
   idOf: ({ user_id }) => user_id,
@@ -105,8 +121,15 @@ const Members = defineScreen<Member>('team', 'Team', {
       key: 'joined',
       head: 'Joined',
       cell: ({ joined_at }) => <Time at={joined_at} only="day" />,
+      width: '112px',
+    },
+    {
+      key: 'spent',
+      head: 'This month',
+      cell: (member) => <SpentBy {...member} />,
+      number: true,
       main: true,
-      width: '136px',
+      width: '112px',
     },
   ],
   filters: [
@@ -126,6 +149,7 @@ const Members = defineScreen<Member>('team', 'Team', {
       'E-mail': it.email,
       Role: it.role,
       Joined: <Time at={it.joined_at} />,
+      'This month': <SpentBy {...it} />,
       Id: <Id id={it.user_id} />,
       Calls: <Link href={`/${slug}/requests?user_id=${it.user_id}`}>See them</Link>,
     }),
