@@ -3,9 +3,12 @@ import type { OwnerScope } from '../kernel/caller'
 import { contains, type PageRequest, pagesBy } from '../kernel/keyset'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
+import { rowsOf } from '../kernel/rows'
 import type { Reader, Tx } from '../kernel/store'
 import type { ArtifactId, ArtifactQuery } from './schema'
 import { type ArtifactRow, artifacts, fileContents, fileOwners, uploads } from './table'
+
+const artifactRows = rowsOf(artifacts)
 
 type Content = { sha256: string; place: string; size_bytes: number }
 export type Listing = { ids?: readonly ArtifactId[]; limit: number }
@@ -67,9 +70,7 @@ export const fileRepository = {
     return (await gone.returning({ place: t.place }))[0]?.place ?? null
   },
 
-  async insert(tx: Tx, row: ArtifactRow): Promise<void> {
-    await tx.insert(tx.of(artifacts)).values(row)
-  },
+  insert: artifactRows.insert,
 
   /** An artifact that has not expired. Without `owner`, it may be of any owner, for operators and signed links. */
   async find(db: Reader, id: ArtifactId, { now, owner }: { now?: number; owner?: OwnerScope }) {
@@ -107,11 +108,8 @@ export const fileRepository = {
     return db.select().from(t).where(wanted).orderBy(desc(t.created_at), desc(t.id)).limit(limit)
   },
 
-  async remove(tx: Tx, id: ArtifactId, owner: OwnerScope): Promise<ArtifactRow | undefined> {
-    const t = tx.of(artifacts)
-    const gone = tx.delete(t).where(and(eq(t.id, id), eq(t.owner, owner)))
-    return ((await gone.returning()) as ArtifactRow[])[0]
-  },
+  remove: async (tx: Tx, id: ArtifactId, owner: OwnerScope): Promise<ArtifactRow | undefined> =>
+    (await artifactRows.take(tx, { id, owner }))[0],
 
   async placeOf(db: Reader, sha256: string): Promise<string | null> {
     const t = db.of(fileContents)

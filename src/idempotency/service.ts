@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, gte, inArray, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, gte, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { recurring } from '../jobs'
 import { type Call, type Once, ownerOf, SCOPES, type TenantCaller } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
@@ -7,8 +7,11 @@ import { defineErrors, invalidInput, quoted } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import type { UserId } from '../kernel/ids'
 import { inBatches, type Loop, startLoop } from '../kernel/loop'
+import { rowsOf } from '../kernel/rows'
 import { command, counted, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { contextOf, type IdempotencyRow, idempotencyKeys } from './table'
+
+const idempotencyKeyRows = rowsOf(idempotencyKeys)
 
 const HEADER = 'Idempotency-Key'
 
@@ -101,13 +104,8 @@ const heldBy = (t: typeof idempotencyKeys.sqlite, p: Places) =>
   and(eq(t.user_id, p.user_id), eq(t.key, p.key), eq(t.request_id, p.request_id), isNull(t.status))
 
 /** Extends the leases of the requests that run in this process. */
-const renew = async (tx: Tx, requestIds: readonly string[], leaseUntil: number): Promise<void> => {
-  const t = tx.of(idempotencyKeys)
-  await tx
-    .update(t)
-    .set({ lease_until: leaseUntil })
-    .where(and(inArray(t.request_id, [...requestIds]), isNull(t.status)))
-}
+const renew = (tx: Tx, requestIds: readonly string[], leaseUntil: number) =>
+  idempotencyKeyRows.update(tx, { request_id: requestIds, status: null }, { lease_until: leaseUntil })
 
 /**
  * Deletes the keys that expired first since `from`: `limit` keys, and those that expired at the same time as the last.

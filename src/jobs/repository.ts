@@ -1,7 +1,12 @@
 import { and, asc, desc, eq, inArray, isNotNull, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
+import { rowsOf } from '../kernel/rows'
 import { allOf, command, counted, insertAll, query, type Reader, rowsIn, type Tx, unlocked } from '../kernel/store'
 import type { JobId, StepKind } from './schema'
 import { type JobRow, jobAsks, jobMemory, jobSteps, jobs, type StepRow } from './table'
+
+const jobStepRows = rowsOf(jobSteps)
+const jobMemoryRows = rowsOf(jobMemory)
+const jobRows = rowsOf(jobs)
 
 /** Maximum logged steps per job, so that a kind that reports a stage for each page does not fill the database. */
 const MAX_STEPS = 200
@@ -18,10 +23,8 @@ export const jobStepRepository = {
   },
 
   /** In the order in which they happened. */
-  async of(db: Reader, id: JobId): Promise<StepRow[]> {
-    const t = db.of(jobSteps)
-    return db.select().from(t).where(eq(t.job_id, id)).orderBy(asc(t.seq))
-  },
+  of: (db: Reader, id: JobId): Promise<StepRow[]> =>
+    jobStepRows.all(db, { job_id: id }, { order: (t) => [asc(t.seq)] }),
 
   async forget(tx: Tx, ids: readonly string[]): Promise<void> {
     const t = tx.of(jobSteps)
@@ -50,10 +53,7 @@ export const jobMemoryRepository = {
     await added.onConflictDoUpdate({ target: [t.job_id, t.name], set: { value } })
   },
 
-  async forget(tx: Tx, id: JobId): Promise<void> {
-    const t = tx.of(jobMemory)
-    await tx.delete(t).where(eq(t.job_id, id))
-  },
+  forget: (tx: Tx, id: JobId) => jobMemoryRows.remove(tx, { job_id: id }),
 }
 
 /** Clears the queue position, times and lease of a job. */
@@ -289,13 +289,8 @@ export const jobRepository = {
   },
 
   /** Queues a job or makes it wait. */
-  async requeue(tx: Tx, id: JobId, place: Pick<JobRow, 'turn' | 'run_at'> & Partial<JobRow>): Promise<void> {
-    const t = tx.of(jobs)
-    await tx
-      .update(t)
-      .set({ ...OUT_OF_LINE, node: null, state: 'queued', ...place })
-      .where(eq(t.id, id))
-  },
+  requeue: async (tx: Tx, id: JobId, place: Pick<JobRow, 'turn' | 'run_at'> & Partial<JobRow>): Promise<void> =>
+    void (await jobRows.update(tx, { id }, { ...OUT_OF_LINE, node: null, state: 'queued', ...place })),
 
   /**
    * Ends an open job and returns it. Undefined when it had already ended. Increases its fence, so that a worker that
@@ -340,8 +335,5 @@ export const jobRepository = {
   removeHeld: async (tx: Tx, { id, fence: fencingToken }: Claim): Promise<boolean> =>
     (await removedHeld(tx, { id, fence: fencingToken })) === 1,
 
-  async byId(db: Reader, id: JobId): Promise<JobRow | undefined> {
-    const t = db.of(jobs)
-    return (await db.select().from(t).where(eq(t.id, id)).limit(1))[0] as JobRow | undefined
-  },
+  byId: (db: Reader, id: JobId): Promise<JobRow | undefined> => jobRows.first(db, { id }),
 }

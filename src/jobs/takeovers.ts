@@ -2,10 +2,13 @@ import { and, asc, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { defineErrors } from '../kernel/errors'
+import { rowsOf } from '../kernel/rows'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import { MAX_IDLE_MS, RECURRING, recurring } from './kind'
 import type { Jobs } from './service'
 import { type TakeoverRow, takeovers } from './table'
+
+const takeoverRows = rowsOf(takeovers)
 
 /** `ai` → `requested` → `human` → `ai`, or directly from `ai` to `human` (docs/api.md 15). */
 export type TakeoverStatus = 'ai' | 'requested' | 'human'
@@ -81,13 +84,8 @@ const touchHeld = command<{ kind: string; id: string; holder: string; until: num
 
 /** Rows of takeovers. The module of a subject has checked its owner. */
 const rows = {
-  async find(db: Reader, kind: string, ids: readonly string[]): Promise<TakeoverRow[]> {
-    const t = db.of(takeovers)
-    return db
-      .select()
-      .from(t)
-      .where(and(eq(t.kind, kind), inArray(t.subject_id, [...ids])))
-  },
+  find: (db: Reader, kind: string, ids: readonly string[]): Promise<TakeoverRow[]> =>
+    takeoverRows.all(db, { kind, subject_id: ids }),
 
   /** Finds or creates the row, and locks it until the commit. */
   async lock(tx: Tx, kind: string, { id, owner }: Subject): Promise<TakeoverRow> {
@@ -117,20 +115,11 @@ const rows = {
     return row!
   },
 
-  async remove(tx: Tx, kind: string, ids: readonly string[]): Promise<void> {
-    const t = tx.of(takeovers)
-    await tx.delete(t).where(and(eq(t.kind, kind), inArray(t.subject_id, [...ids])))
-  },
+  remove: (tx: Tx, kind: string, ids: readonly string[]) => takeoverRows.remove(tx, { kind, subject_id: ids }),
 
   /** For operators: the subjects of a kind that wait for a person, of all owners. */
-  waiting(db: Reader, kind: string, max: number): Promise<TakeoverRow[]> {
-    const t = db.of(takeovers)
-    return db
-      .select()
-      .from(t)
-      .where(and(eq(t.kind, kind), eq(t.status, 'requested')))
-      .limit(max)
-  },
+  waiting: (db: Reader, kind: string, max: number): Promise<TakeoverRow[]> =>
+    takeoverRows.all(db, { kind, status: 'requested' }, { limit: max }),
 
   /** When the first hold expires through inactivity, in epoch milliseconds. Null when there are no holds. */
   async soonest(db: Reader): Promise<number | null> {

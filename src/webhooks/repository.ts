@@ -21,10 +21,15 @@ import { type PageRequest, pagesBy } from '../kernel/keyset'
 import { removeOldest } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
+import { rowsOf } from '../kernel/rows'
 import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import { presentDelivery } from './present'
 import type { DeliveryId, WebhookId } from './schema'
 import { type DeliveryRow, type OutboxRow, type WebhookRow, webhookDeliveries, webhookOutbox, webhooks } from './table'
+
+const webhookOutboxRows = rowsOf(webhookOutbox)
+const webhookRows = rowsOf(webhooks)
+const webhookDeliveryRows = rowsOf(webhookDeliveries)
 
 const insert = command<Omit<OutboxRow, 'seq'>>()((tx, p) =>
   tx
@@ -76,11 +81,8 @@ export const outboxRepository = {
   },
 
   /** Makes a waiting delivery of this event due now. Returns false when none waits. */
-  async hasten(tx: Tx, id: WebhookId, eventId: EventId, now: number): Promise<boolean> {
-    const t = tx.of(webhookOutbox)
-    const one = and(eq(t.webhook_id, id), eq(t.event_id, eventId))
-    return (await tx.update(t).set({ due_at: now }).where(one).returning({ seq: t.seq })).length === 1
-  },
+  hasten: async (tx: Tx, id: WebhookId, eventId: EventId, now: number): Promise<boolean> =>
+    (await webhookOutboxRows.update(tx, { webhook_id: id, event_id: eventId }, { due_at: now })) === 1,
 
   /** The due deliveries, longest overdue first. */
   due: async (db: Reader, id: WebhookId, now: number, limit: number): Promise<OutboxRow[]> =>
@@ -100,10 +102,8 @@ export const outboxRepository = {
   /** When the next delivery is due. Null when none waits. */
   soonest: async (db: Reader, id: WebhookId): Promise<number | null> => (await soonest(db, { id }))[0]?.at ?? null,
 
-  async putOff(tx: Tx, seq: number, attempt: number, dueAt: number): Promise<void> {
-    const t = tx.of(webhookOutbox)
-    await tx.update(t).set({ attempt, due_at: dueAt }).where(eq(t.seq, seq))
-  },
+  putOff: (tx: Tx, seq: number, attempt: number, dueAt: number) =>
+    webhookOutboxRows.update(tx, { seq }, { attempt, due_at: dueAt }),
 
   async remove(tx: Tx, seqs: readonly number[]): Promise<void> {
     if (tx.dialect === 'sqlite') {
@@ -122,10 +122,7 @@ export const outboxRepository = {
     return (await tx.delete(t).where(inArray(t.seq, some)).returning({ seq: t.seq })).length
   },
 
-  async count(db: Reader, id: WebhookId): Promise<number> {
-    const t = db.of(webhookOutbox)
-    return db.$count(t, eq(t.webhook_id, id))
-  },
+  count: (db: Reader, id: WebhookId): Promise<number> => webhookOutboxRows.count(db, { webhook_id: id }),
 }
 
 const byId = query<{ id: WebhookId }>()((db, p) => {
@@ -165,16 +162,10 @@ export const webhookRepository = {
     ((await byId(db, { id })) as WebhookRow[])[0],
 
   /** The enabled webhooks among these ids. */
-  async enabled(db: Reader, owner: OwnerScope, ids: readonly WebhookId[]): Promise<WebhookRow[]> {
-    const t = db.of(webhooks)
-    const wanted = and(eq(t.owner, owner), inArray(t.id, [...ids]), eq(t.enabled, true))
-    return (await db.select().from(t).where(wanted)) as WebhookRow[]
-  },
+  enabled: (db: Reader, owner: OwnerScope, ids: readonly WebhookId[]): Promise<WebhookRow[]> =>
+    webhookRows.all(db, { owner, id: ids, enabled: true }),
 
-  async countEnabled(db: Reader, owner: OwnerScope): Promise<number> {
-    const t = db.of(webhooks)
-    return db.$count(t, and(eq(t.owner, owner), eq(t.enabled, true)))
-  },
+  countEnabled: (db: Reader, owner: OwnerScope): Promise<number> => webhookRows.count(db, { owner, enabled: true }),
 
   /** Webhooks without an address that no one has listened to since `before`. */
   async forsaken(db: Reader, before: number, limit: number): Promise<WebhookRow[]> {
@@ -182,18 +173,10 @@ export const webhookRepository = {
     return (await db.select().from(t).where(lt(t.listens_until, before)).limit(limit)) as WebhookRow[]
   },
 
-  async remove(tx: Tx, { id, owner }: Pick<WebhookRow, 'id' | 'owner'>): Promise<void> {
-    const t = tx.of(webhooks)
-    await tx.delete(t).where(and(eq(t.id, id), eq(t.owner, owner)))
-  },
+  remove: (tx: Tx, { id, owner }: Pick<WebhookRow, 'id' | 'owner'>) => webhookRows.remove(tx, { id, owner }),
 
-  async change(tx: Tx, { id, owner }: Pick<WebhookRow, 'id' | 'owner'>, change: Partial<WebhookRow>): Promise<void> {
-    const t = tx.of(webhooks)
-    await tx
-      .update(t)
-      .set(change)
-      .where(and(eq(t.id, id), eq(t.owner, owner)))
-  },
+  change: (tx: Tx, { id, owner }: Pick<WebhookRow, 'id' | 'owner'>, change: Partial<WebhookRow>) =>
+    webhookRows.update(tx, { id, owner }, change),
 
   count: async (
     tx: Tx,
@@ -205,12 +188,7 @@ export const webhookRepository = {
   async lock(tx: Tx, id: WebhookId): Promise<WebhookRow | undefined> {
     // SQLite runs its transactions one after another, so it needs no lock.
     if (tx.dialect === 'sqlite') return webhookRepository.byId(tx, id)
-    const t = tx.of(webhooks)
-    const locked = tx
-      .update(t)
-      .set({ name: sql`${t.name}` })
-      .where(eq(t.id, id))
-    return ((await locked.returning()) as WebhookRow[])[0]
+    return webhookRows.lock(tx, { id })
   },
 }
 
@@ -264,11 +242,8 @@ export const deliveryRepository = {
       .limit(limit)
   },
 
-  async find(db: Reader, webhookId: WebhookId, id: DeliveryId): Promise<DeliveryRow | undefined> {
-    const t = db.of(webhookDeliveries)
-    const one = and(eq(t.webhook_id, webhookId), eq(t.id, id))
-    return (await db.select().from(t).where(one).limit(1))[0] as DeliveryRow | undefined
-  },
+  find: (db: Reader, webhookId: WebhookId, id: DeliveryId): Promise<DeliveryRow | undefined> =>
+    webhookDeliveryRows.first(db, { webhook_id: webhookId, id }),
 
   /** Deletes up to `limit` log rows of a webhook, from a given time on. Returns their times. */
   clear: (tx: Tx, id: WebhookId, limit: number, from: number): Promise<number[]> => {
