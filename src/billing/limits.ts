@@ -20,7 +20,7 @@ import {
 import { costOfDay, type Spend, spendOf, spendOfOwner, startOwnerSpend } from '../usage'
 import { LOW_BALANCE_CENTS } from './config'
 import { billingErrors, type CapHolder } from './errors'
-import { type BillingLimits, LimitsPatch } from './limits-schema'
+import type { BillingLimits, LimitsPatch } from './limits-schema'
 import type { BalanceWatch } from './low-balance'
 import { newestTopUp } from './payments/repository'
 import { walletOf } from './repository'
@@ -160,8 +160,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, balance
     patch: Omit<LimitsPatch, 'scope'>,
     record: (tx: Tx, fields: string[]) => Promise<unknown>,
   ): Promise<BillingLimits> {
-    // Unknown members of the body are ignored, and must not reach the audit row either.
-    const fields = Object.keys(patch).filter((name) => Object.hasOwn(LimitsPatch.properties, name))
+    const fields = Object.keys(patch)
     if (!fields.length) return present(store.read, owner)
     await limits.changeFor(owner, () =>
       store.write(async (tx) => {

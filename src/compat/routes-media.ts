@@ -64,7 +64,7 @@ export function clientImageRoutes(images: ImageService, streams: Streams, guard:
       {
         ...MADE,
         idempotent: true,
-        body: checked(GenerationInput),
+        body: checked(GenerationInput, { undeclared: 'kept' }),
         response: { 200: answer(Generations), ...REFUSALS },
         detail: { summary: 'Create pictures, in the format of common image APIs', 'x-streams': true } as object,
       },

@@ -70,7 +70,7 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
         idempotent: true,
         timeLimit: 'own',
         native: true,
-        body: checked(MessageInput),
+        body: checked(MessageInput, { undeclared: 'kept' }),
         response: { 200: answer(MessageBody), ...REFUSALS },
         detail: {
           summary: 'Answer in the Messages format',
@@ -92,7 +92,7 @@ export const messageRoutes = ({ completions: { pipeline }, engines, ...deps }: D
       },
       {
         scope: 'completions',
-        body: checked(CountInput),
+        body: checked(CountInput, { undeclared: 'kept' }),
         response: {
           200: answer(namedObject('MessageCount', { input_tokens: t.Integer() })),
           ...REFUSALS,

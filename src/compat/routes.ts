@@ -96,7 +96,7 @@ export const responseRoutes = (deps: BackgroundDeps, streams: Streams, guard: Gu
         idempotent: true,
         timeLimit: 'own',
         native: true,
-        body: checked(ResponseInput),
+        body: checked(ResponseInput, { undeclared: 'kept' }),
         response: { 200: answer(ResponseBody), ...errors(400, 401, 402, 403, 404, 409, 413, 415, 429, 500, 503, 504) },
         detail: { summary: 'Answer in the Responses format', 'x-streams': true } as object,
       },
@@ -106,7 +106,7 @@ export const responseRoutes = (deps: BackgroundDeps, streams: Streams, guard: Gu
       ({ body, request, exchange, route }) => countInput(deps, toCall({ exchange, request, route }), body),
       {
         scope: 'completions',
-        body: checked(ResponseInput),
+        body: checked(ResponseInput, { undeclared: 'kept' }),
         response: { 200: answer(InputTokens), ...errors(400, 401, 403, 404, 409, 413, 415, 429) },
         detail: { summary: 'Count the input tokens of a response' },
       },
@@ -330,7 +330,7 @@ type LineHandler = { schema: Standard<TSchema>; run(deps: LineDeps, call: Call, 
 /** Answers lines by endpoint, with the handler and the body schema of the route that `url` names. */
 const LINE_HANDLERS: Readonly<Record<BatchEndpoint, LineHandler>> = {
   '/v1/chat/completions': {
-    schema: checked(ChatInput),
+    schema: checked(ChatInput, { undeclared: 'kept' }),
     run: async (deps, call, input: ChatInput) => {
       const read = await filesRead(deps, call, input)
       const honours = honoursParameters(call.caller, deps.settings.chatParameters, true)
@@ -340,11 +340,11 @@ const LINE_HANDLERS: Readonly<Record<BatchEndpoint, LineHandler>> = {
     },
   },
   '/v1/responses': {
-    schema: checked(ResponseInput),
+    schema: checked(ResponseInput, { undeclared: 'kept' }),
     run: async (deps, call, body) => answerResponse(deps, call, await openResponse(deps, call, body)),
   },
   '/v1/messages': {
-    schema: checked(MessageInput),
+    schema: checked(MessageInput, { undeclared: 'kept' }),
     run: async (deps, call, input: MessageInput) => {
       const read = await filesRead(deps, call, input)
       const message = readMessage(read.body, read.warnings)

@@ -70,7 +70,7 @@ export const chatRoutes = (chat: ReturnType<typeof createChat>, streams: Streams
       idempotent: true,
       timeLimit: 'own',
       native: true,
-      body: checked(ChatInput),
+      body: checked(ChatInput, { undeclared: 'kept' }),
       response: { 200: answer(ChatCompletion), ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504) },
       detail: {
         summary: 'Answer chat messages in the chat-completions format',
@@ -103,7 +103,7 @@ export const completionRoutes = (completions: CompletionService, streams: Stream
       idempotent: true,
       timeLimit: 'own',
       native: true,
-      body: checked(CompletionInput, { ignored: ofOtherModes }),
+      body: checked(CompletionInput, { ignored: ofOtherModes, undeclared: 'kept' }),
       response: {
         200: answer(t.Union([Completion, ChatCompletion])),
         ...errors(400, 401, 402, 403, 404, 413, 415, 429, 500, 503, 504),

@@ -26,9 +26,11 @@ export function encodeCursor(list: string, { at, id }: Mark): string {
 export function decodeCursor(list: string, cursor: string | undefined): Mark | null {
   if (cursor === undefined) return null
   const parts = parse(cursor)
-  const [at, id, of] = parts ?? []
-  if (of !== list || !Number.isSafeInteger(at) || typeof id !== 'string' || id.length > 64) throw invalidCursor()
-  return { at: at as number, id }
+  const [at, id] = parts ?? []
+  if (!Number.isSafeInteger(at) || typeof id !== 'string' || id.length > 64) throw invalidCursor()
+  const mark = { at: at as number, id }
+  if (encodeCursor(list, mark) !== cursor) throw invalidCursor()
+  return mark
 }
 
 export const invalidCursor = (): AppError =>

@@ -147,29 +147,44 @@ type Reading = {
   nulls?: 'absent' | 'refused'
   /** Names of the members that do not count in this body. */
   ignored?(body: Readonly<Record<string, unknown>>): readonly string[]
+  /** `kept` for routes that warn about members of other services. Elsewhere no code may see undeclared members. */
+  undeclared?: 'dropped' | 'kept'
 }
 
 /**
- * Validates a JSON body: nothing is coerced, and nothing is dropped but null for an optional member that has no null
- * (docs/api.md 1.4). An optional schema also accepts a missing body.
+ * Validates a JSON body: nothing is coerced. Drops members that the schema does not declare, and null for an optional
+ * member that has no null (docs/api.md 1.1, 1.4). An optional schema also accepts a missing body.
  * @throws SchemaRefusal
  */
-export function checked<T extends TSchema>(schema: T, { nulls = 'absent', ignored }: Reading = {}): Standard<T> {
+export function checked<T extends TSchema>(
+  schema: T,
+  { nulls = 'absent', ignored, undeclared = 'dropped' }: Reading = {},
+): Standard<T> {
   const check = checker(schema)
   const mayBeAbsent = Type.IsOptional(schema)
+  const used = (value: Static<T>) => ({ value: undeclared === 'kept' ? value : declaredOf(schema, value) })
   return standard(schema, (value) => {
     const isAbsent = value === undefined || value === NO_BODY
     if (isAbsent && mayBeAbsent) return { value: undefined as Static<T> }
-    if (check.is(value)) return { value }
+    if (check.is(value)) return used(value)
     const given = isAbsent ? null : value
     let left = nulls === 'absent' ? withoutNulls(schema, given, request.fits) : given
     if (ignored && typeof left === 'object' && left !== null) {
       const names = ignored(left as Record<string, unknown>)
       left = Object.fromEntries(Object.entries(left).filter(([name]) => !names.includes(name)))
     }
-    if (left !== given && check.is(left)) return { value: left }
+    if (left !== given && check.is(left)) return used(left)
     throw new SchemaRefusal(refuse(check.issues(left)).issues, isAbsent ? value : left)
   })
+}
+
+/** The members that an object schema declares. Other schemas leave a value as it is. */
+function declaredOf<T extends TSchema>(schema: T, value: Static<T>): Static<T> {
+  const { properties, additionalProperties } = schema as { properties?: object; additionalProperties?: unknown }
+  if (!properties || additionalProperties || typeof value !== 'object' || value === null) return value
+  const isDeclared = (name: string) => Object.hasOwn(properties, name)
+  if (Object.keys(value).every(isDeclared)) return value
+  return Object.fromEntries(Object.entries(value).filter(([name]) => isDeclared(name))) as Static<T>
 }
 
 /** Validates a query string or path. Words become the numbers and booleans that the schema requires. Rejects NUL. */

@@ -35,6 +35,14 @@ for (const { container } of world.nodes)
   })
 
 describe('caps of an owner', () => {
+  test('are never those of another whom the body names', async () => {
+    const [ada, eve] = [await world.person(), await world.person()]
+    const before = (await ada.send('GET', 'billing/limits')).body
+    const body = { daily_cap_cents: 7, owner: ownerOf(ada), top_up_enabled: true }
+    expect((await set(eve, body)).body).toMatchObject({ daily_cap_cents: 7, auto_top_up: { enabled: false } })
+    expect((await ada.send('GET', 'billing/limits')).body).toEqual({ ...before, request_id: expect.any(String) })
+  })
+
   test('refuse what would pass them until 00:00 UTC, and until they are raised', async () => {
     const ada = await world.person()
     await set(ada, { daily_cap_cents: 10, monthly_cap_cents: 25 })

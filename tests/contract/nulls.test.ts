@@ -15,7 +15,15 @@ const Order = t.Object({
   choice: t.Optional(t.Union([oneOf(['auto'] as const), t.Object({ name: t.String(), why: t.Optional(t.String()) })])),
 })
 const read = (value: unknown, nulls?: 'refused') =>
-  checked(Order, nulls ? { nulls } : {})['~standard'].validate(value) as { value?: unknown }
+  checked(Order, { undeclared: 'kept', ...(nulls ? { nulls } : {}) })['~standard'].validate(value) as {
+    value?: unknown
+  }
+
+test('members that a schema does not declare are dropped, unless the route keeps them (docs/api.md 1.1)', () => {
+  const sent = JSON.parse('{"name":"n","owner":"o","__proto__":{"a":1},"parts":[]}')
+  expect(checked(Order)['~standard'].validate(sent)).toEqual({ value: { name: 'n', parts: [] } })
+  expect(read(sent).value).toBe(sent)
+})
 
 describe('null for an optional member (docs/api.md 1.4)', () => {
   test.each([

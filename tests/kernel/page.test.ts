@@ -37,6 +37,8 @@ describe('pages', () => {
     ['a fraction', encoded([1.5, 'x', 'keys'])],
     ['an id that is a number', encoded([1, 2, 'keys'])],
     ['an endless id', encoded([1, 'x'.repeat(65), 'keys'])],
+    ['a real one with more behind it', `${encoded([1, 'x', 'keys'])}x`],
+    ['a real one with another part', encoded([1, 'x', 'keys', 2])],
     ['SQL', encoded(['1; DROP TABLE keys', "x' OR 1=1", 'keys'])],
   ])('a cursor of %s is refused (B34)', (_, cursor) => {
     expect(() => decodeCursor('keys', cursor)).toThrow(AppError)

@@ -207,6 +207,21 @@ export function resourceSuite({ resource: noun, world, as, ops, max, like = NAME
       expect(await listed(as(ada))).toEqual([hers])
     })
 
+    test('no member that a body does not declare gets into its row', async () => {
+      const ada = await world.person()
+      const send = as(ada)
+      const forged = ({ properties }: { properties?: object }) =>
+        Object.fromEntries(Object.keys(noun.empty).flatMap((name) => (name in properties! ? [] : [[name, 'forged']])))
+      const answer = await send('POST', path, { ...input, ...forged(noun.words.New) })
+      expect(answer.status).toBe(201)
+      const { id } = shown(answer)
+      const body = { [called]: 'Renamed', ...forged(noun.words.Patch) }
+      expect((await send('PATCH', one(id), body)).status).toBe(200)
+      const row = await noun.rows.find(world.app.store.read, [`user:${ada.userId}` as OwnerScope], id)
+      expect(row).toMatchObject({ id })
+      expect(JSON.stringify(row)).not.toContain('forged')
+    })
+
     test('an operator sees everyone’s, or those of the owner named, and changes any', async () => {
       const [ada, eve] = [await world.person(), await world.person()]
       const [hers, eves] = [(await made(ada)).id, (await made(eve)).id]
