@@ -199,10 +199,11 @@ function marksIn(marks = ''): Marks {
 
 type Doing = Does<object, object, object>
 
-async function runAction(shell: Shell, command: Command, does: Doing, input: object): Promise<void> {
+async function runAction(shell: Shell, command: Command, does: Doing, typed: object): Promise<void> {
   const { run, reason, find, request, answer, shown, empty = '', paged, note, secret, fate, ok } = does
   const { columns = [], path } = command
   if (reason) requireReason(shell, path)
+  const input = await withIds(shell, command, typed as Record<string, string | string[] | undefined>)
   const given = find ? { ...input, ...(await find(shell, input)) } : input
   if (!goesOn(shell, command, does, given)) return
   if (run) return run(shell, given)
@@ -241,6 +242,19 @@ async function runAction(shell: Shell, command: Command, does: Doing, input: obj
   const line = await note?.(found, given, shell)
   if (line !== undefined) shell.note(line)
   if (ok && !ok(found, given)) throw new CheckFailed()
+}
+
+/** The input with a whole id for every word that names one. */
+async function withIds(shell: Shell, { args }: Command, input: Record<string, string | string[] | undefined>) {
+  const found: typeof input = { ...input }
+  for (const [name, { idFor }] of Object.entries(args)) {
+    const word = input[name]
+    if (!idFor || word === undefined) continue
+    found[name] = Array.isArray(word)
+      ? await Promise.all(word.map((one) => idFor(shell, one)))
+      : await idFor(shell, word)
+  }
+  return found
 }
 
 /**

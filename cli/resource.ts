@@ -4,6 +4,7 @@ import { apiOf, type onceHeaders, type SharedRoutes } from './command'
 import { expectData, notFoundFailure, type Reply, usageFailure } from './failure'
 import { everyEntry } from './pages'
 import type { Shell } from './shell'
+import { type Arg, argument } from './words'
 
 type Route = {
   /** The routes that both APIs have. */
@@ -86,7 +87,7 @@ export async function resourceOver<P extends Path>(
   }
 }
 
-type Named = { id: string; name: string }
+type Named = { id: string; name?: string | null }
 type Lists<Item> = { list(query: Listing): Promise<Page<Item>> }
 
 const SHORTEST = 6
@@ -109,6 +110,30 @@ export async function resolveRuleSet<Item extends Named>(
   return pickNamed(await everyOf(lists), word, what).id
 }
 
+/**
+ * Turns the start of an id, or a name, into the whole id (docs/operating.md 2.1). A word without a match stays as it is,
+ * so that the server's own 404 is shown.
+ */
+export const idAmong =
+  (list: (shell: Shell) => Promise<readonly Named[]>, whole = WHOLE_ID) =>
+  async (shell: Shell, word: string): Promise<string> => {
+    if (isBlank(word) || whole.test(word)) return word
+    const found = namedBy(await list(shell), word)
+    if (found.length > 1) throw ambiguous(word, found, 'of them')
+    return found[0]?.id ?? word
+  }
+
+/** The argument for one item of a resource. */
+export const itemArgument = (path: Path, what: string): Arg<string> => ({
+  ...argument(`id of the ${what}, the start of it, or its name`),
+  idFor: idAmong(async (shell) => everyOf((await resourceOver(shell, path)) as Lists<Named>)),
+})
+
+const namedBy = <Item extends Named>(all: readonly Item[], word: string): Item[] =>
+  all.filter(
+    ({ id, name }) => name === word || (word.length >= SHORTEST && id.toLowerCase().startsWith(word.toLowerCase())),
+  )
+
 /** Prints the server's warnings on stderr. */
 export function noteWarnings(shell: Shell, made: object): undefined {
   const { warnings = [] } = made as { warnings?: readonly string[] }
@@ -120,16 +145,14 @@ export function noteWarnings(shell: Shell, made: object): undefined {
  * CommandFailed 2 for several matches, 3 for none
  */
 export function pickNamed<Item extends Named>(all: readonly Item[], word: string, what: string): Item {
-  const [one, ...others] = all.filter(
-    ({ id, name }) => name === word || (word.length >= SHORTEST && id.startsWith(word.toLowerCase())),
-  )
+  const [one, ...others] = namedBy(all, word)
   if (!one) throw notFoundFailure(`No ${what} has the id or name "${word}".`, 'the list command shows ids and names')
   if (!others.length) return one
   throw ambiguous(word, [one, ...others], 'of them')
 }
 
 function ambiguous(word: string, found: readonly Named[], what: string) {
-  const shown = found.slice(0, 10).map(({ id, name }) => `${id}  ${name}`)
+  const shown = found.slice(0, 10).map(({ id, name }) => `${id}  ${name ?? ''}`.trimEnd())
   return usageFailure(
     `"${word}" could be ${found.length} ${what}:\n${shown.join('\n')}`,
     'write more characters of the id',

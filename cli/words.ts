@@ -1,6 +1,7 @@
 import { iso } from '../src/kernel/clock'
 import { MAX_CENTS } from '../src/kernel/money'
 import { BadWord, usageFailure } from './failure'
+import type { Shell } from './shell'
 
 /** Parses a word of the command line into a value. `read` throws `BadWord` for an invalid word. */
 export type Reading<T> = {
@@ -27,6 +28,8 @@ export type Arg<T = unknown> = Reading<T> & {
   required: boolean
   /** Takes all remaining words. */
   variadic?: boolean
+  /** Turns the start of an id, as lists show it, or a name into the whole id. */
+  idFor?(shell: Shell, word: string): Promise<string>
 }
 
 export type Flags = Record<string, Flag>

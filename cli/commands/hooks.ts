@@ -3,7 +3,7 @@ import { iso } from '../../src/kernel/clock'
 import { type At, columnsOf, commandsOf, defined } from '../command'
 import { usageFailure } from '../failure'
 import { readValueFile } from '../files'
-import { everyOf, resourceOver } from '../resource'
+import { everyOf, itemArgument, resourceOver } from '../resource'
 import type { Shell } from '../shell'
 import { argument, duration, type FlagsGiven, text } from '../words'
 import { switchCommands } from './resource-commands'
@@ -15,7 +15,7 @@ const columns = columnsOf`
   created_at CREATED time wide`
 
 const ID = '5b1f0c7e-…'
-const args = { id: argument('id of the hook') }
+const args = { id: itemArgument('hooks', 'hook') }
 const MINUTE_MS = 60_000
 const changes = {
   cooldown: duration('TIME', 'pause after each run, in whole minutes up to 24h; 15m by default'),

@@ -7,6 +7,7 @@ import { changedBy } from '../policy-files'
 import {
   boundTo,
   everyOf,
+  itemArgument,
   keysHolding,
   noteWarnings,
   type Path,
@@ -93,7 +94,9 @@ function reading(kind: Filed | Switched) {
   const filed = 'file' in kind ? kind : null
   const command = commandsOf(resource, { apis, columns })
   const arg = filed?.arg ?? 'id'
-  const args: Record<string, Arg<string>> = { [arg]: argument(`id ${filed ? 'or name ' : ''}of the ${what}`) }
+  const args: Record<string, Arg<string>> = {
+    [arg]: filed ? argument(`id or name of the ${what}`) : itemArgument(path, what),
+  }
   const wordIn = (input: object) => (input as Record<string, string>)[arg]!
 
   const listed = filed ? 'those of the owner of the key in use' : 'your own'

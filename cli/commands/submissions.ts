@@ -3,11 +3,13 @@ import { clean } from '../../src/kernel/text'
 import { REASON_CODES, REVIEW_TIERS, SUBMISSION_STATUSES } from '../../src/skills/schema'
 import { column, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
+import { everyEntry, pageIn } from '../pages'
+import { idAmong } from '../resource'
 import { argument, choice, flag, text } from '../words'
 import { checkColumns, checkRows } from './skills'
 
 const columns = columnsOf`
-  id ID, slug SKILL, manifestVersion VERSION, reviewTier TIER, status STATUS, visibility FOR,
+  id, slug SKILL, manifestVersion VERSION, reviewTier TIER, status STATUS, visibility FOR,
   autoApproved AUTO flag wide, reason REASON wide, reasonCode CODE wide, claimedBy CLAIMED BY,
   claimedUntil UNTIL time wide, createdAt SUBMITTED time, updatedAt MOVED time wide`
 const wholeColumns = [
@@ -19,7 +21,11 @@ const wholeColumns = [
 ]
 
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
-const args = { submission: argument('id of the submission') }
+const idFor = idAmong(async (shell) => {
+  const { submissions } = (await shell.connect()).ops()
+  return everyEntry((page) => pageIn(submissions.get({ query: page }), 'submissions'))
+})
+const args = { submission: { ...argument('id of the submission, or the start of it'), idFor } }
 const command = commandsOf('submissions', { apis: ['operator'], columns, args })
 
 const at = (ops: OpsClient, submission: string) => ops.submissions({ ref: encodeURIComponent(submission) })

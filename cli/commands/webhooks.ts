@@ -4,7 +4,7 @@ import { apiOf, columnsOf, commandsOf, defined, type SharedRoutes } from '../com
 import { CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { exactly } from '../files'
 import { poll } from '../pages'
-import { everyOf, resourceOver } from '../resource'
+import { everyOf, itemArgument, resourceOver } from '../resource'
 import { readSecretInput, SIGNING_FATE } from '../secret'
 import type { Shell } from '../shell'
 import { argument, duration, flag, list, optional, repeated, text } from '../words'
@@ -30,7 +30,7 @@ export const deliveryColumns = columnsOf`
   webhook_id WEBHOOK wide`
 
 const WEBHOOK = 'id of the webhook'
-const args = { id: argument(WEBHOOK) }
+const args = { id: itemArgument('webhooks', 'webhook') }
 const ID = '31aa07c2-…'
 const command = commandsOf('webhooks', { apis: ['tenant', 'operator'], columns: webhookColumns, args })
 

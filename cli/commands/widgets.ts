@@ -3,12 +3,13 @@ import type { NewWidget } from '../../src/widgets/schema'
 import { apiOf, columnsOf, commandsOf, defined, type SharedRoutes } from '../command'
 import { expectData } from '../failure'
 import { readValueFile } from '../files'
+import { itemArgument, resolveKey } from '../resource'
 import type { Shell } from '../shell'
 import { argument, choice, type FlagsGiven, flag, list, text } from '../words'
 import { openLink } from './open'
 import { switchCommands } from './resource-commands'
 
-const args = { id: argument('id of the widget') }
+const args = { id: itemArgument('widgets', 'widget') }
 const ID = '31aa07c2-…'
 
 const widgetIn = ({ api }: { api: SharedRoutes }, id: string) => api.iframes({ id: encodeURIComponent(id) })
@@ -62,9 +63,12 @@ export const widgetCommands = [
   The key pays for the widget and answers in it. Without --origin, the key's own origins can show it. If the key has none, no page can.
   $ widgets create --key ${ID} --origin https://shop.example
   $ widgets create --key ${ID} -f shop.json --json`({
-    flags: { key: text('KEY', 'id of the key that pays'), ...looks },
+    flags: { key: text('KEY', 'the key that pays: id, prefix or name'), ...looks },
     find: async (shell, { key, ...given }) => ({
-      input: { ...(await inputOf(shell, given)), ...defined({ api_key_id: key }) } as NewWidget,
+      input: {
+        ...(await inputOf(shell, given)),
+        ...defined({ api_key_id: key && (await resolveKey((await apiOf(shell)).api, key)) }),
+      } as NewWidget,
     }),
     action: ({ input }) => `create the widget ${input.name ?? 'My Widget'}`,
     request: ({ api, ownerFilter, headers }, { input }) => api.iframes.post(input, { query: ownerFilter, headers }),

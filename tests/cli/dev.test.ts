@@ -38,6 +38,16 @@ describe('a development server', () => {
     expect((await run('verify')).exitCode).toBe(0)
   })
 
+  test.each(['webhooks', 'hooks', 'widgets', 'workflows', 'jobs', 'submissions', 'keys', 'orgs', 'users'])(
+    '%s: the id that a list shows on a terminal is one that the other commands take',
+    async (noun) => {
+      const { stdout } = await run(`${noun} list --no-headers`, { io: fakeIo({ width: 80 }) })
+      const shown = stdout.split('\n', 1)[0]!.split(' ', 1)[0]!
+      expect(shown).toMatch(/^\w{8,12}$/)
+      expect((await json(`${noun} get ${shown}`)).id).toStartWith(shown)
+    },
+  )
+
   test('is reset only by its name, and keeps its secrets', async () => {
     const secrets = readFileSync(join(root, 'data/secrets.json'), 'utf8')
     expect((await run('dev reset')).exitCode).toBe(2)
