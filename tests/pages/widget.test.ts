@@ -148,6 +148,33 @@ inChromium('the chat on the page of another origin', () => {
     expect(site.messages()).toEqual(['Are you there?'])
   })
 
+  test('a banner or a long draft covers none of what was said last', async () => {
+    const site = await scripted({ message: () => streamed('A long answer.\n\n'.repeat(30)) })
+    const page = await newPage()
+    await page.goto(site.hostUrl())
+    const frame = await frameOf(page)
+    await frame.click('#launcher')
+    await frame.type('#field', 'Tell me all.')
+    await page.keyboard.press('Enter')
+    await shows(frame, '.log:not(.growing)', 'A long answer.')
+    const atEnd = () =>
+      frame.waitForFunction(() => {
+        const { scrollTop, scrollHeight, clientHeight } = document.querySelector('.transcript')!
+        return scrollTop > 0 && scrollHeight - scrollTop - clientHeight < 2
+      })
+    await atEnd()
+    await page.setOfflineMode(true)
+    await shows(frame, '.banner', 'You are offline')
+    await atEnd()
+    await frame.type('#field', 'and so on '.repeat(20))
+    await atEnd()
+    // Who reads further up stays there.
+    await frame.$eval('.transcript', (transcript) => transcript.scrollTo(0, 0))
+    await page.setOfflineMode(false)
+    await frame.waitForSelector('.banner', { hidden: true })
+    expect(await frame.$eval('.transcript', ({ scrollTop }) => scrollTop)).toBe(0)
+  })
+
   test('refusals in plain words: too fast, too long, ended, not available', async () => {
     const answers = [
       () => refusal(429, 'rate_limit_exceeded', 'slow', { 'retry-after': '20' }),

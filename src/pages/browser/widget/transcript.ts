@@ -47,12 +47,17 @@ export function createTranscript() {
   const toEnd = () => {
     element.scrollTop = element.scrollHeight
   }
+  let isAtEnd = true
+  element.addEventListener('scroll', () => {
+    isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX
+  })
   /** Changes the list and stays at its end if the reader was there. */
-  function staying(change: () => void): void {
-    const wasAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_END_PX
-    change()
-    if (wasAtEnd) toEnd()
+  function staying(change?: () => void): void {
+    change?.()
+    if (isAtEnd) toEnd()
   }
+  // A banner, a long draft or a phone's keyboard makes it smaller, without a scroll event.
+  new ResizeObserver(() => staying()).observe(element)
 
   function add(
     role: Message['role'],
@@ -113,7 +118,7 @@ export function createTranscript() {
       note(text, action) {
         note.replaceChildren(text)
         if (action) note.append(' ', h('button', { type: 'button', class: 'link', click: action.run }, action.label))
-        staying(() => {})
+        staying()
       },
       addLinks(more) {
         for (const { label, url } of more) {
