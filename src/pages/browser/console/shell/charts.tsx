@@ -1,5 +1,6 @@
 import { lazy } from 'react'
 import type { UsageSeries } from '../../../../usage/schema'
+import { OTHER, sum } from '../ui/format'
 import { part } from './api'
 import { boot } from './boot'
 
@@ -14,10 +15,15 @@ type SplitProps = {
   onRange(from: string, to: string): void
 }
 
+/** The other series are one, because more than six lines cannot be told apart. */
+const NAMED = 5
+
 /** Usage over time, with the contribution of each series. */
 export function SplitChart({ title, of: { buckets, series, other }, figure, spell, onRange }: SplitProps) {
-  const lines = [...series, ...(other ? [other] : [])]
-  const shown = lines.map(({ key, label, ...figures }) => ({ key, label, values: figures[figure] }))
+  const named = series.slice(0, NAMED).map(({ key, label, ...figures }) => ({ key, label, values: figures[figure] }))
+  const rest = [...series.slice(NAMED), ...(other ? [other] : [])].map((it) => it[figure])
+  const values = buckets.map((_, n) => (rest.every((one) => one[n] === null) ? null : sum(rest.map((one) => one[n]!))))
+  const shown = rest.length > 0 ? [...named, { key: OTHER, label: 'Other', values }] : named
   return (
     <Chart title={title} times={buckets} spell={spell} stacked series={shown} zone={boot.timezone} onRange={onRange} />
   )

@@ -9,7 +9,7 @@ import { Crash, Empty, Loading } from '../ui/states'
 import { OwnerContext, part, useGet, useOwnerName } from './api'
 import { boot, type Owner, ownerAt } from './boot'
 import { listenForKeys, useKeys } from './keys'
-import { Notices } from './notices'
+import { Connection, Notices } from './notices'
 import { Page } from './page'
 
 // Overlays are loaded on the first user input, so that the first load contains only the page.
@@ -150,6 +150,7 @@ function Layout({ owner, sections, platform }: LayoutProps) {
         >
           <OwnerPicker owner={owner} />
         </Suspense>
+        <Connection />
         <button
           type="button"
           className="palette-button"

@@ -67,6 +67,7 @@ export function Marked<Row>({ rows, detail: { actions: actionsOf, titleOf }, lis
             {label}
           </Button>
         ))}
+        {common.length === 0 && <span className="faint">There is nothing to do with all of them.</span>}
         <Button kind="plain" onClick={onClear} icon={X}>
           Clear
         </Button>

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react'
+import { Chip } from '../ui/controls'
 import { clock } from '../ui/format'
 import { limitedUntil, lostSince, part, signedOut, unconfirmed } from './api'
 
@@ -11,6 +12,13 @@ const listen = (changed: () => void) => {
     removeEventListener('online', changed)
     removeEventListener('offline', changed)
   }
+}
+
+/** The state of the connection, in the top bar. */
+export function Connection() {
+  const isOnline = useSyncExternalStore(listen, () => navigator.onLine)
+  const isLost = lostSince.use() > 0
+  return isOnline && !isLost ? <Chip state="live">live</Chip> : <Chip state="off">offline</Chip>
 }
 
 /** Notices for the whole page: no connection, too many calls, an ended session. */

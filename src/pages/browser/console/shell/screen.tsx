@@ -18,6 +18,7 @@ import { Marked } from './marks'
 import { NewRows } from './new-rows'
 import { Page } from './page'
 import { type Line, SaveAs } from './save-as'
+import { denseRows } from './value'
 import { SavedViews } from './views'
 
 /*
@@ -301,6 +302,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
             idOf={idOf}
             {...(detail ? { linkOf: (row: Row) => linkOf(idOf(row)) } : {})}
             open={open}
+            dense={denseRows.get()}
             active={active}
             onActive={setActive}
             {...(canMark ? { marks, onMark: mark } : {})}

@@ -52,3 +52,6 @@ export function keep(name: string, value: unknown): void {
     // Without storage, the value lasts as long as the page is open.
   }
 }
+
+/** True if rows of lists are dense, which this browser remembers. */
+export const denseRows = createValue(recall('dense', false))

@@ -2,6 +2,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import { Button, saveFile } from './controls'
 import { Grid } from './facts'
+import { OTHER } from './format'
 
 type Series = { key: string; label: string; values: readonly (number | null)[] }
 
@@ -46,6 +47,15 @@ function lonePoints({ data }: uPlot, index: number): number[] | null {
 }
 
 /** A chart of values over time, also as a table and as CSV. A bucket without a value is a gap. */
+/** True for the last bucket while it is not over. */
+function isRunning(times: readonly string[], at: number): boolean {
+  const [before, last] = times.slice(-2).map(Date.parse)
+  return at === times.length - 1 && last !== undefined && Date.now() < 2 * last - before!
+}
+
+/** The number of a series' colour. The fifth is that of the rest. */
+const toneOf = (key: string, at: number): number => (key === OTHER ? 5 : at < 4 ? at + 1 : 6)
+
 export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRange }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
@@ -88,12 +98,12 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
       ? shown.map(({ values }) => values.map(raised)).reverse()
       : shown.map(({ values }) => [...values])
     const styles = shown.map(({ key, label }) => {
-      const index = Math.min(
-        5,
+      const tone = toneOf(
+        key,
         series.findIndex((it) => it.key === key),
       )
-      const stroke = colour(`--c${index + 1}`)
-      const dash = stacked ? [] : DASHES[index]!
+      const stroke = colour(`--c${tone}`)
+      const dash = stacked ? [] : DASHES[tone - 1]!
       return {
         label,
         stroke,
@@ -192,7 +202,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
           rows={times.map((time, n) => ({
             key: time,
             cells: [
-              time.slice(0, 16).replace('T', ' '),
+              time.slice(0, 16).replace('T', ' ') + (isRunning(times, n) ? ', so far' : ''),
               ...series.map(({ values }) => (values[n] === null ? '' : spell(values[n]!))),
             ],
           }))}
@@ -217,14 +227,17 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
                 setHidden(next)
               }}
             >
-              <span className="swatch" style={{ background: `var(--c${Math.min(6, n + 1)})` }} aria-hidden="true" />
+              <span className="swatch" style={{ background: `var(--c${toneOf(key, n)})` }} aria-hidden="true" />
               {label}
               {point !== null && values[point] != null && <b>{spell(values[point]!)}</b>}
             </button>
           </li>
         ))}
         {point !== null && times[point] && (
-          <li className="point">{new Date(times[point]).toLocaleString('sv-SE', { timeZone: zone }).slice(0, 16)}</li>
+          <li className="point">
+            {new Date(times[point]).toLocaleString('sv-SE', { timeZone: zone }).slice(0, 16)}
+            {isRunning(times, point) && ', so far'}
+          </li>
         )}
       </ul>
     </section>

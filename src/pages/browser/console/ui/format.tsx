@@ -42,6 +42,9 @@ export const spelled = (name: string): string =>
 /** An id without its middle. Put the whole id into a tooltip. */
 export const short = (id: string): string => (id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id)
 
+/** The key of the series that sums the rest, whose colour is always the same. */
+export const OTHER = 'other'
+
 /** The sum of the known values. */
 export const sum = (values: readonly (number | null)[]): number =>
   values.reduce<number>((total, value) => total + (value ?? 0), 0)

@@ -126,7 +126,7 @@ export default defineScreen<Entry>('billing', 'Billing', {
     { key: 'kind', head: 'Kind', main: true, width: '120px', sort: true },
     { key: 'for', head: 'Description', cell: ({ reference, note }) => reference?.id ?? note ?? '–' },
     moneyColumn('amount', 'Amount', ({ amount_cents }) => amount_cents, { main: true }),
-    moneyColumn('balance', 'Balance after', ({ balance_cents }) => balance_cents, { main: true }),
+    moneyColumn('balance', 'Balance after', ({ balance_cents }) => balance_cents),
   ],
   filters: [
     rangeFilter,

@@ -1,12 +1,16 @@
-import { Link } from 'wouter'
+import { Suspense } from 'react'
+import { Link, useLocation } from 'wouter'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
+import type { UsageSeries } from '../../../../../usage/schema'
 import { deletion } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
-import type { Owner } from '../../shell/boot'
+import { boot, type Owner } from '../../shell/boot'
+import { SplitChart } from '../../shell/charts'
 import { Chip, Id } from '../../ui/controls'
 import { Spent } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
-import { Ago, dayOf, short, Time, whole } from '../../ui/format'
+import { Ago, dayOf, number, short, Time, whole } from '../../ui/format'
+import { Loading, Shown } from '../../ui/states'
 import { CHAT_PARAMETERS, KEY_FIELDS, NewSecret } from './new'
 
 const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
@@ -33,9 +37,36 @@ export const KeySpending = ({ row: key }: { row: ApiKey }) => (
   </ul>
 )
 
+export const TIERS = ['free', 'starter', 'pro', 'enterprise'] as const
+
+const HOUR_MS = 3_600_000
+const USAGE_HOURS = 720
+
+/** The calls with a key over the last 30 days. Dragging over a part shows its calls. */
+export function KeyUsage({ row: { id } }: { row: ApiKey }) {
+  const { slug, looksAt } = useOwner()
+  const [, navigate] = useLocation()
+  const from = new Date((Math.floor(Date.now() / HOUR_MS) - USAGE_HOURS) * HOUR_MS).toISOString()
+  const query = { key_id: id, from, step: '1d', timezone: boot.timezone }
+  const usage = useGet<UsageSeries>('/usage/series', query, { off: looksAt === null })
+  const zoom = (from: string, to: string) =>
+    navigate(`/${slug}/requests?${new URLSearchParams({ key_id: id, from, to })}`)
+  if (looksAt === null) return null
+  return (
+    <Shown of={usage} rows={3}>
+      {(series) => (
+        <Suspense fallback={<Loading rows={3} />}>
+          <SplitChart title="Requests, 30 days" of={series} figure="requests" spell={number} onRange={zoom} />
+        </Suspense>
+      )}
+    </Shown>
+  )
+}
+
 /** What can be done about a key. */
-export function keyActions(key: ApiKey, close: () => void) {
+export function keyActions(key: ApiKey, close: () => void, { looksAt }: Owner) {
   const path = `/keys/${key.id}`
+  const higher = looksAt === undefined ? TIERS.slice(TIERS.indexOf(key.tier) + 1) : []
   if (key.status === 'revoked') return { actions: [] }
   return {
     permission: 'manageApiKeys',
@@ -53,6 +84,22 @@ export function keyActions(key: ApiKey, close: () => void) {
         body: ({ grace }: Record<string, unknown>) => ({ grace_period_seconds: Number(grace) }),
         ask: 'A new secret is made. Spending, caps and bindings stay.',
         shows: (made: RotatedKey) => <NewSecret made={made} close={close} />,
+      },
+      higher.length > 0 && {
+        label: 'Ask for a higher tier…',
+        path: '/rate-limits/request-increase',
+        body: { key_id: key.id },
+        fields: [
+          { name: 'requested_tier', label: 'Tier', kind: 'choice' as const, choices: higher },
+          { name: 'use_case', label: 'What for', required: true },
+          { name: 'expected_volume', label: 'Expected volume', required: true },
+        ],
+        values: { requested_tier: higher[0] },
+        shows: () => (
+          <p className="notice good" role="status">
+            Asked. An operator of this server decides.
+          </p>
+        ),
       },
       deletion(path, <LastUse at={key.last_used_at} />, undefined, 'Revoke…'),
     ],

@@ -1,20 +1,34 @@
 import type { ApiKey } from '../../../../../accounts/keys/schema'
+import type { UsageReport } from '../../../../../usage/schema'
+import { useGet, useOwner } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, moneyColumn } from '../../ui/columns'
 import { Bar } from '../../ui/controls'
 import { money } from '../../ui/format'
-import { KeySpending, KeyState, keyActions, keyFacts } from './detail'
+import { KeySpending, KeyState, KeyUsage, keyActions, keyFacts, TIERS } from './detail'
 import { useNewKey } from './new'
 
+/** What a key spent this month, and the cap that ends its calls first: its own or that of who pays. */
 function Spent({ spent_month_cents: spent, monthly_cap_cents: cap }: ApiKey) {
-  if (cap === null) return <>{money(spent)}</>
+  const { id, looksAt } = useOwner()
+  const { data } = useGet<UsageReport>('/usage', {}, { off: looksAt !== undefined })
+  const { monthly_used_cents: used = 0, monthly_cap_cents: most = null } = data?.spending ?? {}
+  const isOwn = cap !== null && (most === null || cap - spent <= most - used)
+  const limit = isOwn ? { used: spent, of: cap, whose: '' } : { used, of: most, whose: id ? 'organization' : 'account' }
+  if (limit.of === null) return <>{money(spent)}</>
+  const text = `${money(limit.used)} of ${money(limit.of)} this month${limit.whose && `, cap of the ${limit.whose}`}`
   return (
-    <span className="spent">
-      {money(spent)} / {money(cap)}
-      <Bar used={spent} of={cap} label={`${money(spent)} of ${money(cap)} this month`} />
+    <span className="spent" title={text}>
+      {money(spent)} / {money(limit.of)} {limit.whose && <small>{limit.whose}</small>}
+      <Bar used={limit.used} of={limit.of} label={text} />
     </span>
   )
 }
+
+const boundOf = ({ routing_preference_id: preference, guardrail_policy_id: policy }: ApiKey) => [
+  ...(preference ? ['preference'] : []),
+  ...(policy ? ['policy'] : []),
+]
 
 export default defineScreen<ApiKey>('keys', 'Keys', {
   list: {
@@ -34,11 +48,11 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
     { key: 'tier', head: 'Tier', width: '96px', sort: true },
     {
       key: 'spent',
-      head: 'This month',
+      head: 'Spent this month / cap',
       cell: Spent,
       main: true,
       number: true,
-      width: 'minmax(130px, 1fr)',
+      width: 'minmax(148px, 1fr)',
       sort: (key) => key.spent_month_cents,
     },
     agoColumn('used', 'Last used', ({ last_used_at }) => last_used_at, { width: '124px' }),
@@ -48,8 +62,7 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
     {
       key: 'bindings',
       head: 'Bound to',
-      cell: ({ routing_preference_id: preference, guardrail_policy_id: policy }) =>
-        [preference && 'preference', policy && 'policy'].filter(Boolean).join(', ') || 'nothing',
+      cell: (key) => boundOf(key).join(', ') || 'nothing',
       extra: true,
     },
   ],
@@ -65,6 +78,7 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
       values: { active: 'active', rotating: 'rotating', revoked: 'revoked or expired' },
       match: ({ status }, wanted) => status === wanted,
     },
+    { name: 'tier', label: 'Tier', values: TIERS, match: ({ tier }, wanted) => tier === wanted },
     {
       name: 'may',
       label: 'Scopes',
@@ -78,6 +92,12 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
       match: ({ monthly_cap_cents: cap, spent_month_cents: spent }, wanted) =>
         wanted === 'none' ? cap === null : cap !== null && spent >= 0.8 * cap,
     },
+    {
+      name: 'bound',
+      label: 'Bound to',
+      values: { preference: 'a preference', policy: 'a policy', nothing: 'nothing' },
+      match: (key, wanted) => (wanted === 'nothing' ? boundOf(key).length === 0 : boundOf(key).includes(wanted)),
+    },
   ],
   empty: { text: 'No keys yet. A key lets a program call the API.', command: 'svc-admin keys create --name NAME' },
   detail: {
@@ -86,6 +106,7 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
     look: KeySpending,
     actions: keyActions,
     facts: keyFacts,
+    body: KeyUsage,
   },
   create: { label: 'Create key', permission: 'manageApiKeys', useForm: useNewKey },
 })

@@ -45,7 +45,7 @@ export default function Overview() {
   const period = { from, to, ...only }
   const zoned = { ...period, timezone: boot.timezone }
   const whole = useGet<UsageSeries>('/usage/series', { ...zoned, compare: 'previous' })
-  const grouped = useGet<UsageSeries>('/usage/series', { ...zoned, group_by: by })
+  const grouped = useGet<UsageSeries>('/usage/series', { ...zoned, group_by: by, top: 10 })
   const zoom = (from: string, to: string) => set({ from, to })
   const isOperators = owner.looksAt !== undefined
   const calls = useGet<{ requests: unknown[] }>('/requests', { limit: 1 }, { off: isOperators })
@@ -145,10 +145,10 @@ function Needs({ isQuiet }: { isQuiet?: boolean }) {
 }
 
 /** Change compared with the previous period of the same length. */
-const change = (now: number, before: number | null | undefined): string => {
+function change(now: number, before: number | null | undefined): string {
   if (!before) return 'none before'
   const share = Math.round((100 * (now - before)) / before)
-  return share === 0 ? 'as before' : `${Math.abs(share)} % ${share > 0 ? 'more' : 'less'} than before`
+  return share === 0 ? 'as before' : `${share > 0 ? '↑' : '↓'} ${Math.abs(share)} % than before`
 }
 
 type FiguresProps = {
@@ -164,22 +164,39 @@ function Figures({ series: found, period, onRange, children }: FiguresProps) {
   const owner = useOwner()
   const [requests, cost, failed] = [totals.requests ?? 0, totals.cost_cents ?? 0, totals.errors_5xx]
   const hits = totals.cache_hits ?? 0
-  const tiles: readonly [name: string, figure: string, more: string, filter?: Record<string, string>][] = [
-    ['Spend', money(cost), change(cost, before?.cost_cents)],
-    ['Requests', number(requests), change(requests, before?.requests)],
+  const rate = (part: number, of: number | null | undefined) => (of ? part / of : 0)
+  const [failures, hitRate] = [rate(failed, requests), rate(hits, requests)]
+  const tiles: readonly [name: string, figure: string, more: string[], filter?: Record<string, string>][] = [
+    ['Spend', money(cost), [change(cost, before?.cost_cents)]],
+    ['Requests', number(requests), [change(requests, before?.requests)]],
     [
       'Tokens',
       number(totals.total_tokens ?? 0),
-      `${number(totals.prompt_tokens)} in, ${number(totals.completion_tokens)} out`,
+      [
+        `${number(totals.prompt_tokens)} in, ${number(totals.completion_tokens)} out`,
+        change(totals.total_tokens ?? 0, before?.total_tokens),
+      ],
     ],
-    ['Latency p50', duration(totals.p50 ?? 0), `p95 ${duration(totals.p95 ?? 0)}`],
+    [
+      'Latency p50',
+      duration(totals.p50 ?? 0),
+      [
+        `p95 ${duration(totals.p95 ?? 0)}${totals.ttft_p95 ? `, first token ${duration(totals.ttft_p95)}` : ''}`,
+        change(totals.p50 ?? 0, before?.p50),
+      ],
+    ],
     [
       'Error rate',
-      percent(requests ? failed / requests : 0),
-      `${number(totals.errors_4xx)} refused`,
+      percent(failures),
+      [`${number(totals.errors_4xx)} refused`, change(failures, rate(before?.errors_5xx ?? 0, before?.requests))],
       { status: '5xx' },
     ],
-    ['Cache', percent(requests ? hits / requests : 0), `${money(totals.saved_cents ?? 0)} saved`, { cached: 'true' }],
+    [
+      'Saved by cache',
+      money(totals.saved_cents ?? 0),
+      [`${percent(hitRate)} of requests`, change(totals.saved_cents ?? 0, before?.saved_cents)],
+      { cached: 'true' },
+    ],
   ]
   const [all] = series
   const line = (key: 'p50' | 'p95' | 'p99' | 'ttft_p95', label: string) => ({ key, label, values: all![key] })
@@ -192,7 +209,9 @@ function Figures({ series: found, period, onRange, children }: FiguresProps) {
             name={<Link href={`/${owner.slug}/requests?${new URLSearchParams({ ...period, ...filter })}`}>{name}</Link>}
             figure={figure}
           >
-            {more}
+            {more.map((line) => (
+              <span key={line}>{line}</span>
+            ))}
           </Figure>
         ))}
       </ul>

@@ -5,6 +5,7 @@ import { boot } from '../../shell/boot'
 import { Form } from '../../shell/form'
 import { useShortcuts } from '../../shell/keys'
 import { Page } from '../../shell/page'
+import { denseRows, keep } from '../../shell/value'
 import { Button, Check, Chip } from '../../ui/controls'
 import { Card, Facts, Lines } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -64,6 +65,11 @@ export default function Settings() {
   const settings = useGet<Account>('/settings')
   const { user } = boot
   const [isOn, setOn] = useShortcuts()
+  const isDense = denseRows.use()
+  const setDense = (is: boolean) => {
+    denseRows.set(is)
+    keep('dense', is || null)
+  }
   return (
     <Page title="Settings">
       <div className="parts">
@@ -75,6 +81,7 @@ export default function Settings() {
             }}
           />
           <Form fields={NAME} values={user} method="PATCH" path="/auth/me" touches={['/auth/me']} verb="Save name" />
+          <Check label="Dense rows" help="In lists of this browser." checked={isDense} onChange={setDense} />
           <Check label="Single-key shortcuts" help="Press ? on any page to see them." checked={isOn} onChange={setOn} />
         </Card>
         <Card title="Answers and reports">

@@ -125,7 +125,7 @@ const Members = defineScreen<Member>('team', 'Team', {
     },
     {
       key: 'spent',
-      head: 'This month',
+      head: 'Spent this month',
       cell: (member) => <SpentBy {...member} />,
       number: true,
       main: true,
@@ -149,7 +149,7 @@ const Members = defineScreen<Member>('team', 'Team', {
       'E-mail': it.email,
       Role: it.role,
       Joined: <Time at={it.joined_at} />,
-      'This month': <SpentBy {...it} />,
+      'Spent this month': <SpentBy {...it} />,
       Id: <Id id={it.user_id} />,
       Calls: <Link href={`/${slug}/requests?user_id=${it.user_id}`}>See them</Link>,
     }),
