@@ -33,7 +33,61 @@ const isMexicanTaxNumber = (id: string): boolean => {
   return values[12] === (11 - rest) % 11
 }
 
+/** A check digit that makes the weighted sum a multiple of eleven. */
+const isOfEleven = (id: string): boolean => sumOf([...id].map(Number), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]) % 11 === 0
+
+/** Numbers that one of these words precedes, and what checks them: a locale of the library, or a function. */
+const NAMED: readonly (readonly [words: string, pattern: RegExp, first: number[], check: string | Id['isValid']])[] = [
+  // India: PAN and GSTIN
+  ['\\bpan\\b|permanent account', /(?<!\w)[A-Z]{3}[ABCFGHJLPT][A-Z]\d{4}[A-Z](?!\w)/iy, [-5, 4], () => true],
+  ['gstin|\\bgst', /(?<!\w)\d{2}[A-Z]{5}\d{4}[A-Z][A-Z\d]Z[A-Z\d](?!\w)/iy, [2], () => true],
+  // United States: ITIN. United Kingdom: NHS
+  ['\\bitin\\b|taxpayer', /(?<![\w-])9\d{2}[ -]?[5-9]\d[ -]?\d{4}(?![\w-])/y, [3, 5, 9], () => true],
+  ['\\bnhs', /(?<!\w)\d{3}[ -]?\d{3}[ -]?\d{4}(?!\w)/y, [3, 10], isOfEleven],
+  // Europe, by country
+  ['\\bpps', /(?<!\w)\d{7}[A-W][A-IW]?(?!\w)/iy, [7], 'en-IE'],
+  [
+    '\\bsvnr|sozialversicherung(?:snummer)?|\\bsv-n',
+    /(?<!\w)\d{4} ?\d{6}(?!\w)/y,
+    [4, 10],
+    (id) => sumOf([...id].map(Number), [3, 7, 9, 0, 5, 8, 4, 2, 1, 6]) % 11 === Number(id[3]),
+  ],
+  ['\\bcnp\\b|cod numeric', /(?<!\w)\d{13}(?!\w)/y, [13], 'ro-RO'],
+  ['егн|\\begn', /(?<!\w)\d{10}(?!\w)/y, [10], 'bg-BG'],
+  ['αφμ|α\\.φ\\.μ|\\bafm', /(?<!\w)\d{9}(?!\w)/y, [9], 'el-GR'],
+  ['\\boib', /(?<!\w)\d{11}(?!\w)/y, [11], 'hr-HR'],
+  ['asmens kod|isikukood', /(?<!\w)\d{11}(?!\w)/y, [11], 'et-EE'],
+  ['рнокпп|ідентифікаційний', /(?<!\w)\d{10}(?!\w)/y, [10], 'uk-UA'],
+  // Asia, by country
+  [
+    'บัตรประชาชน|ประจำตัวประชาชน|thai id|national id',
+    /(?<!\w)\d[ -]?\d{4}[ -]?\d{5}[ -]?\d{2}[ -]?\d(?!\w)/y,
+    [1, 13],
+    (id) => isIdentityCard(id, 'TH'),
+  ],
+  ['\\bcnic|national id', /(?<!\w)\d{5}-?\d{7}-?\d(?!\w)/y, [5, 13], () => true],
+  [
+    '身[分份]證|身分证|national id|taiwan',
+    /(?<!\w)[A-Z][12]\d{8}(?!\w)/iy,
+    [-1, 9],
+    (id) => isIdentityCard(id, 'zh-TW'),
+  ],
+  ['\\bhkid|身份證|identity card', /(?<!\w)[A-Z]\d{6}\(?[\dA]\)?(?!\w)/iy, [-1, 6, 7], () => true],
+  ['emirates id|\\beid', /(?<!\w)784-?\d{4}-?\d{7}-?\d(?!\w)/y, [3, 15], () => true],
+  ['\\bnik\\b|\\bktp', /(?<!\w)\d{16}(?!\w)/y, [16], () => true],
+  ['my ?kad|\\bnric|\\bic n', /(?<!\w)\d{6}-\d{2}-\d{4}(?!\w)/y, [6], () => true],
+]
+
 const IDS: readonly Id[] = [
+  ...NAMED.map(
+    ([words, pattern, lengths, check]): Id => ({
+      first: lengths.filter((length) => length > 0),
+      before: lengths.some((length) => length < 0) ? [-lengths[0]!] : [0],
+      pattern,
+      isValid: typeof check === 'string' ? (id) => isTaxID(id, check) : check,
+      context: near(words),
+    }),
+  ),
   // United States: SSN
   { first: [3], pattern: /(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])/y, isValid: isUsNumber },
   {
@@ -286,7 +340,7 @@ const NEAR = 12
 /** Finds national id numbers, recognised by form, check digit or the preceding word. */
 export const findNationalIds: Find = (text) => {
   const found: TextSpan[] = []
-  const likely = likelyGroups(digitGroups(text))
+  const likely = likelyGroups(text)
   for (const [which, id] of IDS.entries()) {
     for (let index = 0; index < likely.length; index += 2) {
       const length = likely[index + 1]! - likely[index]!
@@ -296,8 +350,9 @@ export const findNationalIds: Find = (text) => {
   return found
 }
 
-/** The groups of digits with which an id can begin, because enough digits follow nearby. */
-function likelyGroups(groups: readonly number[]): readonly number[] {
+/** The groups of digits with which an id can begin, because enough digits follow nearby, or as one within letters. */
+function likelyGroups(text: string): readonly number[] {
+  const groups = digitGroups(text)
   const likely: number[] = []
   for (let index = 0; index < groups.length; index += 2) {
     const start = groups[index]!
@@ -305,7 +360,9 @@ function likelyGroups(groups: readonly number[]): readonly number[] {
     for (let next = index; next < groups.length && groups[next]! < start + NEAR; next += 2) {
       digits += Math.min(groups[next + 1]!, start + NEAR) - groups[next]!
     }
-    if (digits >= FEWEST && groups[index + 1]! - start <= MAX_OF_GROUP) likely.push(start, groups[index + 1]!)
+    const end = groups[index + 1]!
+    const isWithin = end - start === 4 && /^[a-z]\d{4}[a-z]$/i.test(text.slice(Math.max(0, start - 1), end + 1))
+    if ((digits >= FEWEST || isWithin) && end - start <= MAX_OF_GROUP) likely.push(start, end)
   }
   return likely
 }

@@ -353,8 +353,60 @@ test.each([
   ['Seguridad Social', '281234567840'],
   ['NIF', '123 456 789'],
   ['rodné číslo', '736028/5163'],
+  ['PAN card', 'ABCPE1234F'],
+  ['GSTIN', '27AAPFU0939F1ZV'],
+  ['ITIN', '912-70-1234'],
+  ['NHS number', '943 476 5919'],
+  ['PPSN', '1234567T'],
+  ['SVNR', '1237 010180'],
+  ['CNP', '1800101221144'],
+  ['OIB', '94577403194'],
+  ['ЕГН', '7523169263'],
+  ['ΑΦΜ', '094014201'],
+  ['isikukood', '37605030299'],
+  ['CNIC', '42201-1234567-1'],
+  ['Thai ID', '1-1017-00230-70-8'],
+  ['身分證', 'A123456789'],
+  ['HKID', 'A123456(3)'],
+  ['Emirates ID', '784-1990-1234567-1'],
 ])('%s %s is a national id, and without its word it is a number', async (word, id) => {
   const config = { entities: ['ssn'] }
   expect(await textOf('pii', config, `My ${word} ${id} is new`)).toEqual([id])
   expect(await textOf('pii', config, `Build ${id} is new`)).toEqual(word === 'RUT' ? [id] : null)
+})
+
+const MIXED = 'aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY2zA4bC6dE8f'
+const HEX = '0f1e2d3c4b5a6978'
+test.each([
+  `fw_${MIXED.slice(0, 24)}`,
+  `ak_${MIXED.slice(0, 20)}`,
+  `uak_${MIXED}`,
+  `tgp_v1_${MIXED}`,
+  `apify_api_${MIXED.slice(0, 36)}`,
+  `bb_live_${MIXED.slice(0, 27)}`,
+  `rnd_${MIXED.slice(0, 28)}`,
+  `vck_${MIXED}`,
+  `cfast_${MIXED}`,
+  `sk_${HEX.repeat(3)}`,
+  `e2b_${HEX.repeat(2)}${HEX.slice(0, 8)}`,
+  `${HEX.repeat(2)}-us14`,
+  `1/1200000000000000:${HEX.repeat(2)}`,
+  `sha256~${MIXED}`,
+])('a key of a vendor, alone in a sentence: %s', async (key) => {
+  expect(await textOf('secrets', {}, `Rotate ${key} today`)).toEqual([key])
+})
+
+test.each([
+  ['AZURE_OPENAI_KEY=', true],
+  ['WCS_KEY: ', true],
+  ['PUBLIC_KEY=', false],
+  ['idempotency_key: ', false],
+])('a value after %s is a secret: %s', async (name, isSecret) => {
+  expect(await textOf('secrets', {}, `${name}${HEX.repeat(2)}`)).toEqual(isSecret ? [HEX.repeat(2)] : null)
+})
+
+test('names in programs that begin like keys are no secrets', async () => {
+  const names =
+    'ak_some_long_identifier_name as-a-matter-of-course-2026 pa-system-for-the-new-hall-12 sk_buff_head_init'
+  expect(await textOf('secrets', {}, names)).toBeNull()
 })
