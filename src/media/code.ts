@@ -1,5 +1,5 @@
 import { parse } from '@babel/parser'
-import { zipSync } from 'fflate'
+import { strToU8, zipSync } from 'fflate'
 import sanitize from 'sanitize-filename'
 import { type ChargingService, promptIn, type Work } from '../charging'
 import { type EngineService, type Message, originOf } from '../engines'
@@ -116,11 +116,7 @@ const isName = (word: string): boolean => /[./]/.test(word) && NAME.test(safePat
 const MAX_CHARS = 100_000
 
 /** The result of parsing a file. `line` counts from 1 and is null if the parser does not report one. */
-type Check = { status: 'ok' | 'error' | 'unchecked'; message: string | null; line: number | null }
-
-const OK: Check = { status: 'ok', message: null, line: null }
-
-const UNCHECKED: Check = { status: 'unchecked', message: null, line: null }
+type Check = Omit<CodeCheck, 'filename' | 'language'>
 
 const script = (plugins: ('typescript' | 'jsx')[]) => (content: string) => {
   parse(content, {
@@ -160,9 +156,6 @@ export const problemsIn = (checks: readonly CodeCheck[]): string[] =>
 /** Whether the files form a project: the answer names at least two. */
 export const isProject = (blocks: readonly CodeBlock[]): boolean => blocks.filter(({ named }) => named).length > 1
 
-/** A ZIP archive cannot store earlier dates. */
-const FIRST_MS = Date.UTC(1980, 0, 2)
-
 type Deps = {
   clock: Clock
   engines: Pick<EngineService, 'answer' | 'countPrompt' | 'describe' | 'forMode' | 'isFree' | 'maxOutputTokens'>
@@ -188,7 +181,12 @@ export function createCode({ clock, engines, charging }: Deps) {
   function create(call: Call, input: CodeInput): Promise<MadeCode> {
     const id = CodeId.create()
     const engineId = engines.forMode('code')
-    const texts = textsOf(input)
+    const { language, framework } = input
+    const texts = {
+      prompt: storable(promptIn(input)),
+      ...(language?.trim() ? { language: storable(language) } : {}),
+      ...(framework?.trim() ? { framework: storable(framework) } : {}),
+    }
     const promptTokens = engines.countPrompt(messagesFor(texts))
     const completionTokens = Math.min(MAX_TOKENS, engines.maxOutputTokens(engineId))
     return charging.run(call, {
@@ -221,13 +219,15 @@ export function createCode({ clock, engines, charging }: Deps) {
       },
       answer: ({ made, artifacts, costCents, at }) => {
         const { promptTokens, completionTokens } = made.used
+        const checked = made.checks.filter(({ status }) => status !== 'unchecked')
+        const status = checked.every(({ status }) => status === 'ok') ? ('success' as const) : ('error' as const)
         return {
           id,
           object: 'code' as const,
           created: iso(at),
           content: made.content,
           artifacts,
-          tools_used: toolsOf(made.checks),
+          tools_used: checked.length ? [{ name: 'syntax_check', status }] : [],
           checks: made.checks,
           usage: {
             cost_cents: costCents,
@@ -257,46 +257,27 @@ export function createCode({ clock, engines, charging }: Deps) {
   }
 }
 
-function textsOf(input: CodeInput): Record<string, string> {
-  const { language, framework } = input
-  return {
-    prompt: storable(promptIn(input)),
-    ...(language?.trim() ? { language: storable(language) } : {}),
-    ...(framework?.trim() ? { framework: storable(framework) } : {}),
-  }
-}
-
 function messagesFor({ prompt = '', language, framework }: Readonly<Record<string, string>>): Message[] {
-  const hints = [language ? `Language: ${language}` : '', framework ? `Framework: ${framework}` : ''].filter(Boolean)
+  const hints = [language && `Language: ${language}`, framework && `Framework: ${framework}`].filter(Boolean).join('\n')
   return [
     { role: 'system', content: INSTRUCTIONS },
-    { role: 'user', content: [prompt, ...(hints.length ? [hints.join('\n')] : [])].join('\n\n') },
+    { role: 'user', content: [prompt, hints].filter(Boolean).join('\n\n') },
   ]
-}
-
-/** Lists the syntax check as a tool if at least one file was checked. */
-function toolsOf(checks: readonly CodeCheck[]): MadeCode['tools_used'] {
-  const checked = checks.filter(({ status }) => status !== 'unchecked')
-  if (!checked.length) return []
-  return [{ name: 'syntax_check', status: checked.every(({ status }) => status === 'ok') ? 'success' : 'error' }]
 }
 
 /** Packs the files of a project into a ZIP archive. No path leads out of the archive (docs/attacks.md O1). */
 export function zipOf(blocks: readonly CodeBlock[], createdAt: number): Uint8Array {
-  const mtime = new Date(Math.max(createdAt, FIRST_MS))
-  const files = blocks.map(
-    ({ path, content }) => [path, [new TextEncoder().encode(`${content}\n`), { mtime }]] as const,
-  )
-  return zipSync(Object.fromEntries(files) as Parameters<typeof zipSync>[0])
+  const files = blocks.map(({ path, content }) => [path, strToU8(`${content}\n`)] as const)
+  return zipSync(Object.fromEntries(files), { mtime: createdAt })
 }
 
 /** Checks the syntax of a file if there is a parser for its language. Never runs the file. */
 export function checkSyntax(language: string, content: string): Check {
   const check = Object.hasOwn(PARSERS, language) ? PARSERS[language] : undefined
-  if (!check || content.length > MAX_CHARS) return UNCHECKED
+  if (!check || content.length > MAX_CHARS) return { status: 'unchecked', message: null, line: null }
   try {
     check(content)
-    return OK
+    return { status: 'ok', message: null, line: null }
   } catch (error) {
     // Only the script parser reports a line of the file.
     const { message, loc } = error as { message?: string; loc?: { line?: number } }
@@ -327,7 +308,9 @@ function fencesIn(text: string): Fence[] {
   let before = ''
   let open: (Omit<Fence, 'content'> & { marks: string; lines: string[] }) | null = null
   for (const line of text.split('\n')) {
-    if (open && closes(line, open.marks)) {
+    const end = line.trim()
+    // A closing fence repeats the opening mark at least as often and has nothing else on its line.
+    if (open && end.length >= open.marks.length && end === open.marks[0]!.repeat(end.length)) {
       const { word, rest, before: above, lines } = open
       if (lines.some((one) => one.trim())) found.push({ word, rest, before: above, content: lines.join('\n') })
       if (found.length === MAX) return found
@@ -338,16 +321,10 @@ function fencesIn(text: string): Fence[] {
       const [, marks, text = ''] = OPENING.exec(line) ?? []
       const [, word = '', rest = ''] = INFO_STRING.exec(text) ?? []
       if (marks) open = { marks, word: isName(word) ? word : word.toLowerCase(), rest, before, lines: [] }
-      else if (line.trim()) before = line.trim()
+      else if (end) before = end
     }
   }
   return found
-}
-
-/** A closing fence repeats the opening mark at least as often and has nothing else on its line. */
-function closes(line: string, marks: string): boolean {
-  const end = line.trim()
-  return end.length >= marks.length && end === marks[0]!.repeat(end.length)
 }
 
 /** The name that an answer gives a block: after the language, above the block, or in its first comment. */

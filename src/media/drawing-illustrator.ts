@@ -32,13 +32,9 @@ export function createIllustrator({ timeoutMs = TIMEOUT_MS } = {}): Required<Pic
   })
   return {
     async image({ prompt, changes, style, aspectRatio, quality, variant, signal }) {
-      const input = {
-        prompt,
-        changes: [...changes],
-        style,
-        variant,
-        ...pixelsFor(aspectRatio, quality, { prompt, changes }),
-      }
+      const size = SIZES[aspectRatio ?? ''] ?? SIZES[nativeRatio(prompt, changes)]!
+      const [width, height] = size.map((side) => Math.round(side * SCALE[quality])) as [number, number]
+      const input = { prompt, changes: [...changes], style, variant, width, height }
       const bytes = await pool.run(input, { timeoutMs, signal }).catch((error: unknown) => {
         if (!(error instanceof WorkerFailure)) throw error
         if (error.kind !== 'failed') throw mediaErrors.tooMuchToDraw()
@@ -54,13 +50,4 @@ function nativeRatio(prompt: string, changes: readonly string[]): string {
   const { layout, setting } = readPrompt(prompt, changes, null)
   if (layout === 'poster') return /\b(banner|header|cover photo)\b/i.test(prompt) ? '16:9' : '3:4'
   return layout === 'chart' || layout === 'diagram' || (layout === 'picture' && setting) ? '4:3' : '1:1'
-}
-
-function pixelsFor(
-  aspectRatio: string | null,
-  quality: ImageQuality,
-  { prompt, changes }: { prompt: string; changes: readonly string[] },
-): { width: number; height: number } {
-  const [width, height] = SIZES[aspectRatio ?? ''] ?? SIZES[nativeRatio(prompt, changes)]!
-  return { width: Math.round(width * SCALE[quality]), height: Math.round(height * SCALE[quality]) }
 }

@@ -71,30 +71,23 @@ export function piecesOf<Family extends string>(
     const level = levels?.[index] ?? 0
     // A space stays with the word before it, so that words of one script form one run. The emoji space is too wide.
     const joins = segment === ' ' && last?.level === level && last.family !== 'Emoji'
-    const family = joins ? last.family : familyFor(segment, wanted)
+    const isWanted = !EMOJI.test(segment) && wanted.has(segment)
+    const family = joins ? last.family : isWanted ? wanted.family : (fallbackFor(segment) ?? wanted.family)
     if (last?.family === family && last.level === level) last.text += segment
     else pieces.push({ text: segment, family, level })
   }
   return pieces
 }
 
-function familyFor<Family extends string>(sign: string, wanted: Wanted<Family>): Family | Fallback {
-  if (!EMOJI.test(sign) && wanted.has(sign)) return wanted.family
-  return fallbackFor(sign) ?? wanted.family
-}
-
 /** The first fallback font that has a character, or null. */
-export const fallbackFor = (sign: string): Fallback | null =>
-  fallbacksFor(sign).find((family) => hasGlyphs(FALLBACK_FONTS[family].normal, sign)) ?? null
+export function fallbackFor(sign: string): Fallback | null {
+  const found = FONT_FOR.filter(([, letters]) => letters.test(sign)).map(([family]) => family)
+  const fonts: Fallback[] = [...found, 'Wide', ...(found.includes('Han') ? (['Korean'] as const) : []), 'Emoji']
+  return fonts.find((family) => hasGlyphs(FALLBACK_FONTS[family].normal, sign)) ?? null
+}
 
 /** The graphemes of a text: letters with their marks, emoji of several parts. */
 export const signsIn = (text: string): string[] => [...signs.segment(text)].map(({ segment }) => segment)
-
-/** The fonts to search for a grapheme that the usual font lacks. */
-function fallbacksFor(sign: string): Fallback[] {
-  const found = FONT_FOR.filter(([, letters]) => letters.test(sign)).map(([family]) => family)
-  return [...found, 'Wide', ...(found.includes('Han') ? (['Korean'] as const) : []), 'Emoji']
-}
 
 /** A Noto font family, whose files are named by weight. */
 function noto(name: string) {
@@ -110,13 +103,7 @@ function eastAsian(module: string, name: string) {
 }
 
 /** Opens a font once per thread. */
-export function fontOf(file: string): Font {
-  const known = opened.get(file)
-  if (known) return known
-  const font = create(readFileSync(file)) as Font
-  opened.set(file, font)
-  return font
-}
+export const fontOf = (file: string): Font => opened.getOrInsertComputed(file, () => create(readFileSync(file)) as Font)
 
 /** Whether a font has a glyph for each letter of a text. */
 export function hasGlyphs(file: string, text: string): boolean {

@@ -2,7 +2,6 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { SpeechFormat } from '../../engines'
-import type { Clock } from '../../kernel/clock'
 import { randomBase62 } from '../../kernel/crypto'
 import { createSemaphore } from '../../kernel/semaphore'
 import { createWorkerPool } from '../../kernel/worker-pool'
@@ -18,7 +17,6 @@ type Deps = {
   program: string
   /** Folder for the audio between the program and the encoder. */
   folder: string
-  clock: Pick<Clock, 'after'>
 }
 
 /** Words per minute at speed 1, and the minimum that the program supports. */
@@ -34,7 +32,7 @@ const AT_ONCE = 2
  * Speaks through `espeak-ng`, a separate program installed on the server. It receives the text on standard input,
  * without a shell. The audio goes through a file, so that long audio does not fill the memory.
  */
-export function createLocalSpeech({ program, folder, clock }: Deps) {
+export function createLocalSpeech({ program, folder }: Deps) {
   const semaphore = createSemaphore(AT_ONCE)
   const encoder = createWorkerPool<Mp3Input, Mp3Answer>({
     script: new URL('./mp3.worker.ts', import.meta.url),
@@ -88,11 +86,11 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
       stdout: 'pipe',
       stderr: 'ignore',
       env,
+      signal,
+      timeout: SPEAK_MS,
+      killSignal: 'SIGKILL',
     })
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
-    const end = () => child.kill('SIGKILL')
-    const cancel = clock.after(SPEAK_MS, end)
-    signal.addEventListener('abort', end, { once: true })
     const file = await open(path, 'wx', 0o600)
     try {
       let size = 0
@@ -105,9 +103,7 @@ export function createLocalSpeech({ program, folder, clock }: Deps) {
       signal.throwIfAborted()
       if (code !== 0) throw new LocalSpeechFailure(`espeak-ng ended with ${child.signalCode ?? code}`)
     } finally {
-      end()
-      cancel()
-      signal.removeEventListener('abort', end)
+      child.kill('SIGKILL')
       await file.close()
     }
   }
@@ -125,7 +121,7 @@ const WRITES: Record<SpeechFormat, string[]> = {
 const CONVERT_MS = 60_000
 
 /** Converts MP3 speech to other formats with ffmpeg, at most half an hour. */
-export function createSpeechConverter({ program, folder, clock }: Deps) {
+export function createSpeechConverter({ program, folder }: Deps) {
   const semaphore = createSemaphore(AT_ONCE)
 
   /** Throws {@link LocalSpeechFailure}, and the signal's reason. */
@@ -141,20 +137,13 @@ export function createSpeechConverter({ program, folder, clock }: Deps) {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const args = ['-v', 'error', '-f', 'mp3', '-i', 'pipe:0', '-t', '1800', ...WRITES[format], path]
-      const child = Bun.spawn([program, ...args], { stdin: mp3, stdout: 'ignore', stderr: 'ignore', env: {} })
+      const limits = { signal, timeout: CONVERT_MS, killSignal: 'SIGKILL' } as const
+      const child = Bun.spawn([program, ...args], { stdio: [mp3, 'ignore', 'ignore'], env: {}, ...limits })
       setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
-      const end = () => child.kill('SIGKILL')
-      const cancel = clock.after(CONVERT_MS, end)
-      signal.addEventListener('abort', end, { once: true })
-      try {
-        const code = await child.exited
-        signal.throwIfAborted()
-        if (code !== 0) throw new LocalSpeechFailure(`ffmpeg ended with ${child.signalCode ?? code}`)
-        return await Bun.file(path).bytes()
-      } finally {
-        cancel()
-        signal.removeEventListener('abort', end)
-      }
+      const code = await child.exited
+      signal.throwIfAborted()
+      if (code !== 0) throw new LocalSpeechFailure(`ffmpeg ended with ${child.signalCode ?? code}`)
+      return await Bun.file(path).bytes()
     } finally {
       leave()
       await rm(path, { force: true })

@@ -9,7 +9,7 @@ import {
   type Transcription,
 } from '../../engines'
 import { type Call, ownerOf } from '../../kernel/caller'
-import { type Clock, iso } from '../../kernel/clock'
+import { iso } from '../../kernel/clock'
 import type { Values } from '../../kernel/config'
 import { AppError, invalidInput, messageOf } from '../../kernel/errors'
 import { isBlank } from '../../kernel/text'
@@ -28,7 +28,6 @@ type Deps = {
     EngineService,
     'speak' | 'transcribe' | 'hasSound' | 'translatesSound' | 'answer' | 'isFree' | 'maxOutputTokens'
   >
-  clock: Clock
   settings: Values<typeof audioSettings> & Pick<Values<typeof mediaSettings>, 'videoMarker'>
   /** Folder for files that are deleted when their request is answered. */
   folder: string
@@ -85,12 +84,12 @@ export const localSpeaker = ({ ttsLocal }: Pick<Values<typeof audioSettings>, 't
   ttsLocal ? Bun.which(ttsLocal) : null
 
 /** Text to speech and speech to text, and their compatible routes (docs/api.md 6, 28.1). */
-export function createAudio({ charging, engines, clock, settings, folder }: Deps) {
+export function createAudio({ charging, engines, settings, folder }: Deps) {
   const recordings = createRecordings()
   const program = localSpeaker(settings)
-  const local = program ? createLocalSpeech({ program, folder, clock }) : null
+  const local = program ? createLocalSpeech({ program, folder }) : null
   const ffmpeg = settings.videoMarker ? Bun.which(settings.videoMarker) : null
-  const convert = ffmpeg ? createSpeechConverter({ program: ffmpeg, folder, clock }) : null
+  const convert = ffmpeg ? createSpeechConverter({ program: ffmpeg, folder }) : null
   return { speak, transcribe }
 
   /**

@@ -80,16 +80,22 @@ export type Image = { bytes: Uint8Array; format: 'png' | 'jpeg'; width: number; 
 
 export type Document = {
   title: string
-  /** A line below the title, such as a date, or null. */
-  subtitle: string | null
-  /** Two letters, for screen readers and spelling checkers. Null if unknown. */
-  language: string | null
   /** Epoch milliseconds. */
   createdAt: number
   blocks: readonly Block[]
   /** By the `source` of the pictures. A picture without an entry shows its description. */
   images: ReadonlyMap<string, Image>
 }
+
+/** All blocks, with those in lists and quotes in their place. */
+export const flatBlocks = (blocks: readonly Block[]): Exclude<Block, { type: 'list' | 'quote' }>[] =>
+  blocks.flatMap((block) =>
+    block.type === 'list'
+      ? block.items.flatMap(flatBlocks)
+      : block.type === 'quote'
+        ? flatBlocks(block.blocks)
+        : [block],
+  )
 
 /** A text without its styles. */
 export const plain = (text: Text): string => text.map((span) => span.text).join('')

@@ -16,17 +16,15 @@ const escaped = (text: string): string => html`${text}`.markup
 /** A chart as a part of an Office file, which users can edit like a native chart. */
 export function officeChart(chart: Chart, cells: Cells | null = null): string {
   const plot = chart.kind === 'pie' ? pie(chart, cells) : withAxes(chart, cells)
+  const run = `<a:r><a:rPr lang="en" sz="1300" b="1"/><a:t>${escaped(chart.title ?? '')}</a:t></a:r>`
+  const title = chart.title
+    ? `<c:title><c:tx><c:rich><a:bodyPr/><a:p>${run}</a:p></c:rich></c:tx><c:overlay val="0"/></c:title><c:autoTitleDeleted val="0"/>`
+    : '<c:autoTitleDeleted val="1"/>'
   const needsLegend = chart.kind === 'pie' || chart.series.length > 1
   const legend = needsLegend
     ? `<c:legend><c:legendPos val="${chart.kind === 'pie' ? 'r' : 'b'}"/><c:overlay val="0"/></c:legend>`
     : ''
-  return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><c:chartSpace ${SPACES}><c:roundedCorners val="0"/><c:chart>${titleOf(chart)}<c:plotArea><c:layout/>${plot}</c:plotArea>${legend}<c:plotVisOnly val="1"/></c:chart><c:spPr><a:ln><a:noFill/></a:ln></c:spPr></c:chartSpace>`
-}
-
-function titleOf({ title }: Chart): string {
-  if (!title) return '<c:autoTitleDeleted val="1"/>'
-  const run = `<a:r><a:rPr lang="en" sz="1300" b="1"/><a:t>${escaped(title)}</a:t></a:r>`
-  return `<c:title><c:tx><c:rich><a:bodyPr/><a:p>${run}</a:p></c:rich></c:tx><c:overlay val="0"/></c:title><c:autoTitleDeleted val="0"/>`
+  return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><c:chartSpace ${SPACES}><c:roundedCorners val="0"/><c:chart>${title}<c:plotArea><c:layout/>${plot}</c:plotArea>${legend}<c:plotVisOnly val="1"/></c:chart><c:spPr><a:ln><a:noFill/></a:ln></c:spPr></c:chartSpace>`
 }
 
 function withAxes(chart: Chart, cells: Cells | null): string {

@@ -91,14 +91,6 @@ const messagesFor = (prompt: string, format: Format): Message[] => [
   { role: 'user', content: prompt },
 ]
 
-type WrittenText = {
-  markdown: string
-  promptTokens: number
-  completionTokens: number
-  engineId: string
-  free: boolean
-}
-
 type Deps = {
   store: Store
   clock: Clock
@@ -204,7 +196,7 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
         const { text: content } = await guardOutput(markdown, wanted.free ? null : instructionsFor(format))
         const pictures = await picturesIn(content, owner)
         const createdAt = clock.now()
-        const input = { format, markdown: content, title, subtitle: null, language: null, createdAt, pictures }
+        const input = { format, markdown: content, title, createdAt, pictures }
         const by = { signal, who: owner }
         const { engine, id: model } = engines.describe(made.engineId ?? wanted.engineId)
         const source = { content, engine, model, prompt: texts.prompt ?? null }
@@ -219,14 +211,9 @@ export function createDocuments({ rendering = createRendering(), ...deps }: Deps
           return { ...made, files: [], effects: later.begin(owner, unmade) }
         }
         const draft = await keep(drawn.bytes, MIME[format])
-        const about = {
-          type: 'document' as const,
-          title: drawn.title,
-          filename: filenameOf(drawn.title, format),
-          format,
-        }
-        const file = { draft, id: artifactOf(id), about: { ...about, ...source } }
-        return { ...made, files: [file] }
+        const filename = filenameOf(drawn.title, format)
+        const about: About = { type: 'document', title: drawn.title, filename, format, ...source }
+        return { ...made, files: [{ draft, id: artifactOf(id), about }] }
       },
       answer: ({ artifacts: [artifact], costMicro }) =>
         artifact ? present(id, artifact, costMicro) : presentUnmade({ ...unmade!, costMicro, error: null }),
@@ -313,7 +300,7 @@ export async function writeDocument(
   engines: Pick<EngineService, 'answer'>,
   engineId: string,
   { prompt, format, call, signal }: { prompt: string; format: Format; call: Call; signal: AbortSignal },
-): Promise<WrittenText> {
+) {
   const { text, usage, ...source } = await engines.answer(engineId, {
     messages: messagesFor(prompt, format),
     mode: 'think',
@@ -344,7 +331,7 @@ function createLater({ jobs, files, rendering, isServed, picturesIn }: LaterDeps
     async run({ owner, payload, signal }) {
       const { id, mimeType, ...waiting } = payload
       const pictures = await picturesIn(waiting.content, owner!)
-      const input = { ...waiting, markdown: waiting.content, subtitle: null, language: null, pictures }
+      const input = { ...waiting, markdown: waiting.content, pictures }
       const { bytes } = await rendering.renderLong(input, { signal, who: owner! })
       const draft = await files.receive(bytes, mimeType)
       const about: About = { ...waiting, type: 'document', filename: filenameOf(waiting.title, waiting.format) }

@@ -22,7 +22,7 @@ import {
 import { repainted } from './motifs/icon-picture'
 import { contrast, isDark, mix, moods, type Palette, paletteFor, readableOn, shade, tone } from './palette'
 import { randomOf } from './random'
-import { type Reading, readPrompt, type Setting } from './read'
+import { readPrompt, type Setting } from './read'
 import { fitted, lettered, widthOf } from './typeface'
 
 const HORIZON: Partial<Record<Setting, number>> = {
@@ -40,12 +40,6 @@ const inLight = (palette: Palette, light: Light): Palette =>
   light.isNight
     ? { ...palette, isNight: true, paper: mix(palette.paper, '#b9c4e6', 0.35), main: shade(palette.main, 0.04) }
     : palette
-
-/** Changes a second colour that equals the background form, because the subject would be invisible. */
-const apart = (palette: Canvas['palette'], form: Canvas['palette']['main']): Canvas['palette'] => ({
-  ...palette,
-  second: mix(palette.second, form, 0) === form ? shade(palette.second, -0.16) : palette.second,
-})
 
 const flat = (paint: Paint): Color => (typeof paint === 'string' ? paint : paint.stops[0]!.color)
 
@@ -69,18 +63,13 @@ export function compose({ prompt, changes, style, width, height, variant }: Scen
   const palette = { ...(reading.mood ? moods[reading.mood](base) : base), mood: reading.mood }
   const canvas: Canvas = { width, height, palette, random, reading }
   const { background, shapes } = laidOut(canvas)
-  const name = nameOf(reading)
-  const named = name ? [...shapes, nameplate(canvas, name)] : shapes
-  const scene: Scene = { width, height, title: reading.words, background, shapes: named }
+  const { layout, words, unknown } = reading
+  // An abstract picture names the requested subject, unless the prompt asks for abstract art.
+  const isNamed = layout === 'abstract' && !FORMS.test(words)
+  const named = isNamed ? [...shapes, nameplate(canvas, unknown.length === 1 ? unknown[0]! : words)] : shapes
+  const scene: Scene = { width, height, title: words, background, shapes: named }
   const glows = reading.mood === 'neon'
   return reading.isOutlined || glows || reading.mood === 'blueprint' ? outlined(scene, palette, glows) : scene
-}
-
-/** The text on an abstract picture: the requested subject, unless the prompt asks for abstract art. */
-function nameOf({ layout, words, unknown }: Reading): string | null {
-  if (layout !== 'abstract' || FORMS.test(words)) return null
-  const name = unknown.length === 1 ? unknown[0]! : words
-  return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 const FORMS = /\b(?:abstract|geometr\p{L}*|shapes|forms|mosaic|tiles|background|composition|art)\b/iu
@@ -111,7 +100,7 @@ function laidOut(canvas: Canvas): Pick<Scene, 'background' | 'shapes'> {
 function nameplate({ width, height, palette }: Canvas, name: string): Shape {
   const unit = Math.min(width, height)
   const text = fitted(
-    name,
+    name.charAt(0).toUpperCase() + name.slice(1),
     { width: width * 0.72, height: height * 0.3 },
     { weight: 800, tracking: -0.02, max: unit * 0.085, lines: 3 },
   )
@@ -243,13 +232,16 @@ function studio(canvas: Canvas): { background: Paint; shapes: Shape[] } {
     const x = width / 2 + (at - (many - 1) / 2) * step
     const flies = subject.motif.place === 'sky' || subject.motif.place === 'space'
     const y = flies ? height / 2 + size / 2 : floor + (at % 2 ? unit * 0.02 : 0)
+    const own = paletteOf(subject, palette)
+    // A second colour that equals the background form would make the subject invisible.
+    const visible = own.second === form ? { ...own, second: shade(own.second, -0.16) } : own
     shapes.push(
       ellipse(x, flies ? floor + unit * 0.04 : y, size * (flies ? 0.26 : 0.46), size * 0.045, '#000000', {
         opacity: flies ? 0.08 : 0.14,
       }),
     )
     shapes.push(
-      drawMotif(subject.motif, apart(paletteOf(subject, palette), form), {
+      drawMotif(subject.motif, visible, {
         x,
         y,
         height: size,
@@ -347,7 +339,7 @@ function placed(canvas: Canvas, light: Light, setting: Setting, horizon: number)
       }),
     )
   }
-  const onLand = ['beach'].includes(setting) ? height * 0.93 : horizon + (height - horizon) * 0.62
+  const onLand = setting === 'beach' ? height * 0.93 : horizon + (height - horizon) * 0.62
   for (const [at, { subject, copy }] of rest.entries()) {
     const swims = subject.motif.place === 'water' && (setting === 'sea' || setting === 'beach')
     const size =

@@ -5,7 +5,7 @@ export type Color = `#${string}`
 export type Gradient = {
   /** Degrees: 0 runs to the right, 90 downwards. */
   angle: number
-  stops: readonly { at: number; color: Color; opacity?: number }[]
+  stops: readonly { at: number; color: Color }[]
 }
 
 export type Paint = Color | Gradient
@@ -16,8 +16,7 @@ export type Look = {
   strokeWidth?: number
   /** From 0 to 1. */
   opacity?: number
-  cap?: 'round' | 'butt'
-  dash?: readonly number[]
+  cap?: 'round'
 }
 
 export type TextLook = Look & {

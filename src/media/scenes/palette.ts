@@ -4,17 +4,11 @@ import type { Random } from './random'
 /** Lightness from 0 to 1, chroma from 0 to about 0.37, hue in degrees. */
 type Oklch = { l: number; c: number; h: number }
 
-const toLinear = (value: number) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
-const toGamma = (value: number) => (value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055)
-
-const channels = (color: Color): [number, number, number] => {
-  const value = Number.parseInt(color.slice(1), 16)
-  return [(value >> 16) & 255, (value >> 8) & 255, value & 255].map((part) => toLinear(part / 255)) as [
-    number,
-    number,
-    number,
-  ]
-}
+/** The linear red, green and blue of a colour, each from 0 to 1. */
+const channels = (color: Color) =>
+  [...Uint8Array.fromHex(color.slice(1))]
+    .map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)) as [number, number, number]
 
 /** Converts a colour to OKLCH, where equal steps of lightness look equal for every hue. */
 export function oklchOf(color: Color): Oklch {
@@ -49,14 +43,12 @@ function linearOf(lightness: number, chroma: number, hue: number): number[] {
   ]
 }
 
-const hexOf = (parts: readonly number[]): Color =>
-  `#${parts
-    .map((part) =>
-      Math.round(toGamma(Math.min(1, Math.max(0, part))) * 255)
-        .toString(16)
-        .padStart(2, '0'),
-    )
-    .join('')}`
+function hexOf(parts: readonly number[]): Color {
+  const encoded = parts
+    .map((part) => Math.min(1, Math.max(0, part)))
+    .map((part) => (part <= 0.0031308 ? part * 12.92 : 1.055 * part ** (1 / 2.4) - 0.055))
+  return `#${Uint8Array.from(encoded, (part) => Math.round(part * 255)).toHex()}`
+}
 
 /** Lighter for a positive `by`, darker for a negative one. 1 is the distance from black to white. */
 export function shade(color: Color, by: number): Color {

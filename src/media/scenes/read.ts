@@ -91,13 +91,17 @@ const SETTING_WORDS: Record<Setting, RegExp> = {
 /** Reads a description and its later changes. A later colour, time or style replaces an earlier one. */
 export function readPrompt(prompt: string, changes: readonly string[], style: string | null): Reading {
   const all = [prompt, ...changes].map((text) => text.slice(0, 4_000))
-  const [first, ...later] = all.map((text) => readOne(text))
+  const [first, ...later] = all.map(readOne)
   const styled = style ? readOne(style) : null
   const reading = later.reduce(changed, first!)
   const mood = styled?.mood ?? reading.mood
   return {
     ...reading,
-    subjects: mood || reading.colors.length ? reading.subjects : reading.subjects.map(inNature),
+    // Uses the natural colour of a subject if the description gives none.
+    subjects:
+      mood || reading.colors.length
+        ? reading.subjects
+        : reading.subjects.map((one) => ({ ...one, color: one.color ?? one.motif.natural ?? null })),
     words: captionOf(all[0]!),
     ...(styled?.mood ? { mood: styled.mood } : {}),
     isOutlined: reading.isOutlined || (styled?.isOutlined ?? false),
@@ -105,10 +109,6 @@ export function readPrompt(prompt: string, changes: readonly string[], style: st
     layout: layoutOf(reading, all.join(' ')),
   }
 }
-
-/** Uses the natural colour of a subject if the description gives none. */
-const inNature = (subject: Subject): Subject =>
-  subject.color === null && subject.motif.natural ? { ...subject, color: subject.motif.natural } : subject
 
 type One = Reading & { removes: Subject[]; says: { time: boolean } }
 
@@ -152,13 +152,10 @@ function readOne(text: string): One {
     lettering,
     chart,
     steps: stepsIn(text),
-    unknown: chart ? [] : unknownIn(bare, isKnown),
+    unknown: chart ? [] : unknownIn(bare),
     words: '',
   }
 }
-
-const isKnown = (phrase: string): boolean =>
-  subjectsIn(phrase).length > 0 || Object.values(SETTING_WORDS).some((words) => words.test(phrase))
 
 /** Subjects that a setting already contains. */
 const SCENERY: Partial<Record<Setting, readonly string[]>> = {
@@ -234,8 +231,10 @@ function moodIn(text: string): Mood | null {
   return /\b(monochrome|black and white|grayscale|greyscale)\b/.test(text) ? 'mono' : null
 }
 
-/** Things that a description names and this server cannot draw, in its own words. `isKnown` checks a phrase. */
-function unknownIn(text: string, isKnown: (phrase: string) => boolean): string[] {
+/** Things that a description names and this server cannot draw, in its own words. */
+function unknownIn(text: string): string[] {
+  const isKnown = (phrase: string) =>
+    subjectsIn(phrase).length > 0 || Object.values(SETTING_WORDS).some((words) => words.test(phrase))
   const found = [...text.slice(0, 1_000).matchAll(COUNTED)].flatMap(([, thing = '', more = '']) => {
     const phrase = `${thing}${FORM.test(thing) ? '' : more}`
     const name = (FORM.test(thing) && more ? more.replace(/^\s+of\s+/, '') : phrase).trim()
@@ -274,7 +273,7 @@ const FRAME = /^(?:.*\s)?(?:chart|graph|plot|infographic|pie|histogram|bars?)\s+
 function readChart(text: string): ChartData | null {
   const low = text.toLowerCase()
   if (!/\b(chart|graph|plot|diagram|histogram|infographic|pie|bars?)\b/.test(low)) return null
-  const from = Math.max(text.indexOf(':') + 1, 0)
+  const from = text.indexOf(':') + 1
   const rows: { label: string; value: number }[] = []
   let unit = ''
   for (const [, label, before, number, after] of text.slice(from).matchAll(PAIR)) {

@@ -56,12 +56,11 @@ function grouped({ children, x = 0, y = 0, scale = 1, flip, rotate, opacity, cli
 
 const short = (value: number): string => String(Math.round(value * 1_000) / 1_000)
 
-function lookOf({ fill, stroke, strokeWidth, opacity, cap, dash }: Look, defs: string[]): string {
+function lookOf({ fill, stroke, strokeWidth, opacity, cap }: Look, defs: string[]): string {
   return [
     ` fill="${fill ? paintOf(fill, defs) : 'none'}"`,
     stroke ? ` stroke="${stroke}" stroke-width="${short(strokeWidth ?? 1)}" stroke-linejoin="round"` : '',
     stroke && cap ? ` stroke-linecap="${cap}"` : '',
-    dash ? ` stroke-dasharray="${dash.join(' ')}"` : '',
     opacity === undefined ? '' : ` opacity="${short(opacity)}"`,
   ].join('')
 }
@@ -73,10 +72,7 @@ function gradientOf({ angle, stops }: Gradient, defs: string[]): string {
   const turn = (angle * Math.PI) / 180
   const [dx, dy] = [Math.cos(turn) / 2, Math.sin(turn) / 2]
   const ends = `x1="${short(0.5 - dx)}" y1="${short(0.5 - dy)}" x2="${short(0.5 + dx)}" y2="${short(0.5 + dy)}"`
-  const inside = stops.map(({ at, color, opacity }) => {
-    const through = opacity === undefined ? '' : ` stop-opacity="${opacity}"`
-    return `<stop offset="${at}" stop-color="${color}"${through}/>`
-  })
+  const inside = stops.map(({ at, color }) => `<stop offset="${at}" stop-color="${color}"/>`)
   return defined(defs, 'linearGradient', ` ${ends}`, inside.join(''))
 }
 

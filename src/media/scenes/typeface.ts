@@ -68,20 +68,15 @@ const glyphs = new Map<string, Glyph | null>()
 
 /** The outline of a letter, or null if the typeface lacks it. */
 function glyphOf(letter: string, weight: Weight): Glyph | null {
-  const name = `${weight} ${letter}`
-  const known = glyphs.get(name)
-  if (known !== undefined) return known
-  const code = letter.codePointAt(0)!
-  const files = ALPHABETS.map((alphabet) => `@fontsource/inter/files/inter-${alphabet}-${weight}-normal.woff`)
-  const font = files
-    .map((path) => fontOf(Bun.resolveSync(path, import.meta.dir)))
-    .find((one) => one.hasGlyphForCodePoint(code))
-  const glyph = font?.glyphForCodePoint(code)
-  const made = glyph
-    ? { commands: outlined(glyph, font!.unitsPerEm), advance: glyph.advanceWidth / font!.unitsPerEm }
-    : null
-  glyphs.set(name, made)
-  return made
+  return glyphs.getOrInsertComputed(`${weight} ${letter}`, () => {
+    const code = letter.codePointAt(0)!
+    const font = ALPHABETS.map((alphabet) => `@fontsource/inter/files/inter-${alphabet}-${weight}-normal.woff`)
+      .map((path) => fontOf(Bun.resolveSync(path, import.meta.dir)))
+      .find((one) => one.hasGlyphForCodePoint(code))
+    if (!font) return null
+    const glyph = font.glyphForCodePoint(code)
+    return { commands: outlined(glyph, font.unitsPerEm), advance: glyph.advanceWidth / font.unitsPerEm }
+  })
 }
 
 const MAX_KNOWN = 1_000

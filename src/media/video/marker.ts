@@ -3,7 +3,6 @@ import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Draft, Source } from '../../files'
 import { GiveUp } from '../../jobs'
-import type { Clock } from '../../kernel/clock'
 import { randomBase62 } from '../../kernel/crypto'
 import { createSemaphore } from '../../kernel/semaphore'
 import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
@@ -14,7 +13,6 @@ type Deps = {
   program: string | null
   /** Folder for clips in progress. */
   folder: string
-  clock: Pick<Clock, 'after'>
 }
 
 type Clip = MarkInput & { owner: string; signal: AbortSignal }
@@ -37,7 +35,7 @@ export type Marker = ReturnType<typeof createMarker>
  * Draws the provenance mark into clips of an upstream (docs/api.md 6), with an installed ffmpeg in a separate process.
  * A clip that ffmpeg cannot read is stored unchanged.
  */
-export function createMarker({ program, folder, clock }: Deps) {
+export function createMarker({ program, folder }: Deps) {
   const semaphore = createSemaphore(1)
   const signs = new Map<string, Uint8Array>()
   const drawing = createWorkerPool<MarkInput, Uint8Array>({
@@ -89,19 +87,12 @@ export function createMarker({ program, folder, clock }: Deps) {
   }
 
   async function ran(path: string, args: string[], signal: AbortSignal): Promise<boolean> {
-    const child = Bun.spawn([path, ...args], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', env: {} })
+    const limits = { signal, timeout: MARK_MS, killSignal: 'SIGKILL' } as const
+    const child = Bun.spawn([path, ...args], { stdio: ['ignore', 'ignore', 'ignore'], env: {}, ...limits })
     setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
-    const end = () => child.kill('SIGKILL')
-    const cancel = clock.after(MARK_MS, end)
-    signal.addEventListener('abort', end, { once: true })
-    try {
-      const code = await child.exited
-      signal.throwIfAborted()
-      return code === 0
-    } finally {
-      cancel()
-      signal.removeEventListener('abort', end)
-    }
+    const code = await child.exited
+    signal.throwIfAborted()
+    return code === 0
   }
 }
 

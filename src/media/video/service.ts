@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { actingIdentityOf } from '../../accounts'
 import type { Prices } from '../../billing'
 import {
@@ -10,7 +11,7 @@ import {
   promptIn,
   type Work,
 } from '../../charging'
-import { EngineFailure, type EngineService, engineErrors, originOf } from '../../engines'
+import { EngineFailure, type EngineService, engineErrors, type Origin, originOf } from '../../engines'
 import type { Draft, Files, Source } from '../../files'
 import { type About, ArtifactId } from '../../files/schema'
 import { GiveUp, type Running } from '../../jobs'
@@ -24,7 +25,7 @@ import type { Video } from './drawn.worker.ts'
 import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type VideoOptions, videoOptionsOf } from './input'
 import { createMarker } from './marker'
 import type { ClipInput } from './storyboard'
-import { createUpstream, type Upstream, type UpstreamProgress } from './upstream'
+import { createUpstream, type StoredProgress, type Upstream, type UpstreamProgress } from './upstream'
 
 type Watch = {
   signal: AbortSignal
@@ -46,6 +47,9 @@ const LOCAL = 'svc-local-vector'
 
 type InlineDeps = { video: VideoMaker; upstream: Upstream; engines: Pick<EngineService, 'dropVideo'> }
 
+/** A finished video, with the engine that its job names. */
+type MadeVideo = Omit<StoredProgress, 'ordered'> & { engine: string }
+
 type Around = Pick<Work, 'keep' | 'signal'> & { free: boolean }
 
 /** A video that was made within a request. */
@@ -62,16 +66,8 @@ const NOT_DRAWN = 'This video could not be drawn. Nothing was charged; try again
 
 const NOT_FETCHED = 'The engine did not return its video. Nothing was charged; try again shortly.'
 
-const aborted = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => {
-    const leave = () => reject(signal.reason)
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
-  })
-
-type UpstreamJobDeps = {
-  upstream: Upstream
-  files: Pick<Files, 'receive' | 'add'>
+type JobDeps = {
+  files: Pick<Files, 'add'>
   charging: Pick<ChargingService, 'resume'>
   /** The caller on whose behalf the stored job runs, or null if it is no longer allowed. */
   callerOf(behalf: ReturnType<typeof actingIdentityOf>): Promise<TenantCaller | null>
@@ -79,15 +75,8 @@ type UpstreamJobDeps = {
 
 const KNOWN = 'upstream'
 
-type VideoJobDeps = {
-  videoMaker: VideoMaker
+type Deps = Pick<JobDeps, 'callerOf'> & {
   files: Pick<Files, 'receive' | 'add'>
-  charging: Pick<ChargingService, 'resume'>
-  /** The caller on whose behalf the stored job runs, or null if it is no longer allowed. */
-  callerOf(behalf: ReturnType<typeof actingIdentityOf>): Promise<TenantCaller | null>
-}
-
-type Deps = Omit<Parameters<typeof videoKind>[0], 'videoMaker' | 'charging'> & {
   clock: Clock
   prices: Prices
   settings: { videoMarker: string }
@@ -106,12 +95,45 @@ export type VideoService = ReturnType<typeof createVideo>
 
 /** Videos as jobs (docs/api.md 6, 7), made by an upstream if one is connected, otherwise drawn here. */
 export function createVideo(deps: Deps) {
-  const { clock, engines, charging, prices, publicJobs, settings, folder } = deps
+  const { clock, engines, charging, prices, publicJobs, settings, folder, files } = deps
   const program = settings.videoMarker ? Bun.which(settings.videoMarker) : null
   const video = createVideoMaker()
-  const upstream = createUpstream({ ...deps, mark: createMarker({ program, folder, clock }) })
-  const drawn = videoKind({ ...deps, videoMaker: video })
-  const bought = upstreamVideoKind({ ...deps, upstream })
+  const upstream = createUpstream({ ...deps, mark: createMarker({ program, folder }) })
+  // Drawing: fifteen minutes, two attempts (docs/api.md 7).
+  const drawing = { name: 'media.video', retry: { attempts: 2, delayMs: () => 2_000 }, concurrency: 2 }
+  const drawn = videoKind(deps, { ...drawing, concurrencyPerKey: 2 }, true, async (job) => ({
+    ...(await drawnBy(video, job.payload, {
+      signal: job.signal,
+      owner: job.owner!,
+      notify: (percent) => job.progress(percent, 'drawing'),
+      receive: files.receive,
+    })),
+    engine: LOCAL,
+  }))
+  const buying = {
+    name: 'media.video-upstream',
+    // Most attempts are for crashes of this server. A request that the engine rejects is sent at most twice.
+    retry: { attempts: 6, delayMs: () => 2_000 },
+    concurrency: 32,
+    concurrencyPerKey: 8,
+    remembers: true as const,
+  }
+  // Later attempts continue with the order of earlier ones.
+  const bought = videoKind(deps, buying, false, async (job, origin) => ({
+    ...(await upstream(job.payload, {
+      key: job.id,
+      owner: job.owner!,
+      origin,
+      signal: job.signal,
+      known: (await job.recall(KNOWN)) as UpstreamProgress | null,
+      keep: (known) => job.keep(KNOWN, known),
+      // The job loses what it remembers when it ends.
+      isOver: async () => job.signal.aborted && !(await job.recall(KNOWN)),
+      notify: (percent) => job.progress(percent, 'making'),
+      receive: files.receive,
+    })),
+    engine: 'svc-vision',
+  }))
   const inline = createInlineVideo({ engines, video, upstream })
   publicJobs.define(drawn)
   publicJobs.define(bought)
@@ -134,16 +156,7 @@ export function createVideo(deps: Deps) {
      */
     async later(call: Call, { prompt, seconds = SECONDS }: Omit<Request, 'mode'>): Promise<Later> {
       const { kind, free } = maker()
-      const { requestId, route, caller } = call
-      const picture = {
-        id: VideoId.create(),
-        mode: 'video',
-        prompt,
-        style: null,
-        seconds,
-        aspectRatio: '16:9',
-      } as const
-      const input: StoredVideo = { ...actingIdentityOf(caller), ...picture, requestId, route }
+      const input = storedOf(call, { prompt, style: null, seconds, aspectRatio: '16:9' })
       const wanted = videoOptionsOf(input, free)
       const { accepted } = await charging.resume(call, wanted)
       const hold = free ? 0 : prices.costOf(wanted.engineId, wanted.max)
@@ -158,11 +171,8 @@ export function createVideo(deps: Deps) {
       const { duration = `${SECONDS}s`, style, aspect_ratio: aspectRatio = '16:9' } = params
       const question = promptIn(params)
       const { kind, free } = maker()
-      const id = VideoId.create()
-      const { requestId, route, caller } = call
       const seconds = Number.parseInt(duration, 10)
-      const picture = { id, mode: 'video', prompt: question, style: style || null, seconds, aspectRatio } as const
-      const input: StoredVideo = { ...actingIdentityOf(caller), ...picture, requestId, route }
+      const input = storedOf(call, { prompt: question, style: style || null, seconds, aspectRatio })
       const texts: Record<string, string> = { prompt: question, ...(style ? { style } : {}) }
       const admitted = await charging.admit(call, { ...videoOptionsOf(input, free), texts })
       const { prompt = '', style: left = null } = admitted.texts
@@ -170,7 +180,7 @@ export function createVideo(deps: Deps) {
         input: { ...input, prompt, style: left },
         hold: admitted.hold,
         answer: (jobId) => ({
-          id,
+          id: input.id,
           object: 'video',
           job_id: jobId,
           status: 'queued',
@@ -190,80 +200,33 @@ export function createVideo(deps: Deps) {
   }
 }
 
-/** A job that draws a video on this server: fifteen minutes, two attempts (docs/api.md 7). */
-function videoKind({ videoMaker: video, files, charging, callerOf }: VideoJobDeps): PublicKind<StoredVideo> {
-  return {
-    name: 'media.video',
-    shown: 'video',
-    retry: { attempts: 2, delayMs: () => 2_000 },
-    timeLimitMs: VIDEO_LIMIT_MS,
-    concurrency: 2,
-    concurrencyPerKey: 2,
-    run,
-  }
-
-  async function run(job: Running<StoredVideo>): Promise<JobResult> {
-    const { seconds, requestId, route } = job.payload
-    const caller = await callerOf(job.payload)
-    if (!caller) throw new GiveUp(KEY_IS_GONE)
-    const call: Call = { caller, requestId, route, signal: job.signal }
-    const { delivered } = await charging.resume(call, videoOptionsOf(job.payload, true))
-    const { clip, still } = await drawnBy(video, job.payload, {
-      signal: job.signal,
-      owner: job.owner!,
-      notify: (percent) => job.progress(percent, 'drawing'),
-      receive: files.receive,
-    })
-    const posterId = ArtifactId.create()
-    return {
-      file: clip,
-      data: { poster_artifact_id: posterId, engine: LOCAL },
-      cost: 0,
-      effects: async (tx) => {
-        const by = { requestId, jobId: job.id }
-        await files.add(tx, job.owner!, still.draft, { ...still.about, ...by }, posterId)
-        await delivered(tx, { used: { seconds } }, 0)
-      },
-    }
-  }
+function storedOf(
+  { caller, requestId, route }: Call,
+  picture: Pick<VideoOptions, 'prompt' | 'style' | 'seconds' | 'aspectRatio'>,
+): StoredVideo {
+  return { ...actingIdentityOf(caller), id: VideoId.create(), mode: 'video', ...picture, requestId, route }
 }
 
-/** A job for a video by an upstream (docs/api.md 6, 7). Later attempts continue with the order of earlier ones. */
-function upstreamVideoKind({ upstream, files, charging, callerOf }: UpstreamJobDeps): PublicKind<StoredVideo> {
-  return {
-    name: 'media.video-upstream',
-    shown: 'video',
-    // Most attempts are for crashes of this server. A request that the engine rejects is sent at most twice.
-    retry: { attempts: 6, delayMs: () => 2_000 },
-    timeLimitMs: VIDEO_LIMIT_MS,
-    concurrency: 32,
-    concurrencyPerKey: 8,
-    remembers: true,
-    run,
-  }
+/** A job that makes a video and stores its files (docs/api.md 6, 7). */
+function videoKind(
+  { files, charging, callerOf }: JobDeps,
+  limits: Omit<PublicKind<StoredVideo>, 'shown' | 'timeLimitMs' | 'run'>,
+  free: boolean,
+  make: (job: Running<StoredVideo>, origin: Origin) => Promise<MadeVideo>,
+): PublicKind<StoredVideo> {
+  return { ...limits, shown: 'video', timeLimitMs: VIDEO_LIMIT_MS, run }
 
   async function run(job: Running<StoredVideo>): Promise<JobResult> {
     const { requestId, route } = job.payload
     const caller = await callerOf(job.payload)
     if (!caller) throw new GiveUp(KEY_IS_GONE)
     const call: Call = { caller, requestId, route, signal: job.signal }
-    const { delivered } = await charging.resume(call, videoOptionsOf(job.payload, false))
-    const { clip, still, seconds, cost, warnings } = await upstream(job.payload, {
-      key: job.id,
-      owner: job.owner!,
-      origin: originOf(call),
-      signal: job.signal,
-      known: (await job.recall(KNOWN)) as UpstreamProgress | null,
-      keep: (known) => job.keep(KNOWN, known),
-      // The job loses what it remembers when it ends.
-      isOver: async () => job.signal.aborted && !(await job.recall(KNOWN)),
-      notify: (percent) => job.progress(percent, 'making'),
-      receive: files.receive,
-    })
+    const { delivered } = await charging.resume(call, videoOptionsOf(job.payload, free))
+    const { clip, still, seconds, cost, warnings, engine } = await make(job, originOf(call))
     const stillId = still && ArtifactId.create()
     return {
-      file: { draft: clip.draft, about: { ...clip.about, costMicro: cost } },
-      data: { poster_artifact_id: stillId, engine: 'svc-vision', ...(warnings.length ? { warnings } : {}) },
+      file: free ? clip : { draft: clip.draft, about: { ...clip.about, costMicro: cost } },
+      data: { poster_artifact_id: stillId, engine, ...(warnings.length ? { warnings } : {}) },
       cost,
       effects: async (tx) => {
         const by = { requestId, jobId: job.id }
@@ -286,17 +249,22 @@ function createInlineVideo({ video, upstream, engines }: InlineDeps) {
       return { files, engineId: ENGINE, free, seconds, warnings }
     } catch (error) {
       signal.throwIfAborted()
-      throw explained(error)
+      if (error instanceof GiveUp)
+        throw error.cause instanceof AppError ? error.cause : mediaErrors.videoNotMade(error.message)
+      if (error instanceof WorkerFailure) throw mediaErrors.videoNotMade(NOT_DRAWN)
+      throw error instanceof EngineFailure ? mediaErrors.videoNotMade.with({ cause: error }, NOT_FETCHED) : error
     }
 
-    async function drawn() {
-      const owner = ownerOf(call.caller)
-      const made = await drawnBy(video, options, { signal, owner, notify: () => {}, receive: keep })
-      return { ...made, seconds: options.seconds, warnings: [] }
+    function drawn() {
+      return drawnBy(video, options, { signal, owner: ownerOf(call.caller), notify: () => {}, receive: keep })
     }
 
     async function bought() {
       const stealth = options.mode === 'stealth_video'
+      signal.throwIfAborted()
+      const aborted = once(signal, 'abort').then((): never => {
+        throw signal.reason
+      })
       const making = upstream(options, {
         key: options.id,
         owner: ownerOf(call.caller),
@@ -309,18 +277,11 @@ function createInlineVideo({ video, upstream, engines }: InlineDeps) {
         receive: keep,
       })
       // A request in flight completes in the background and is then dropped. The caller does not wait for it.
-      const made = await Promise.race([making, aborted(signal)])
+      const made = await Promise.race([making, aborted])
       if (stealth) void engines.dropVideo(made.ordered)
       return made
     }
   }
-}
-
-function explained(error: unknown): unknown {
-  if (error instanceof GiveUp)
-    return error.cause instanceof AppError ? error.cause : mediaErrors.videoNotMade(error.message)
-  if (error instanceof WorkerFailure) return mediaErrors.videoNotMade(NOT_DRAWN)
-  return error instanceof EngineFailure ? mediaErrors.videoNotMade.with({ cause: error }, NOT_FETCHED) : error
 }
 
 /** Draws a video in a process and stores its clip and poster. */
@@ -334,6 +295,9 @@ async function drawnBy(video: VideoMaker, options: VideoOptions, { receive, ...w
   return {
     clip: { draft: await receive(mp4, 'video/mp4'), about: clip },
     still: { draft: await receive(poster, 'image/png'), about: still },
+    seconds,
+    cost: 0,
+    warnings: [],
   }
 }
 

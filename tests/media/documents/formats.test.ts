@@ -26,8 +26,6 @@ async function drawnIn(texts: readonly string[]): Promise<string[]> {
   const about = {
     format: 'pdf',
     title: 'T',
-    subtitle: null,
-    language: null,
     createdAt: 0,
     pictures: new Map(),
   } as const
@@ -267,7 +265,7 @@ describe('numbers and words stay as they are written (issue 28)', () => {
   })
 
   test('records in a fence are rows of a workbook', async () => {
-    const input = { title: 't', subtitle: null, language: null, createdAt: 0, pictures: new Map() }
+    const input = { title: 't', createdAt: 0, pictures: new Map() }
     const markdown = '## People\n\n```json\n[{"name": "Ada *B*", "parcel": "0042"}]\n```'
     const { bytes } = await createRendering().render(
       { ...input, markdown, format: 'csv' },

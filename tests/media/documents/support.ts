@@ -47,8 +47,6 @@ The last words of it.
 
 export const documentOf = (markdown: string, more: Partial<Document> = {}): Document => ({
   title: 'Annual Report',
-  subtitle: null,
-  language: null,
   createdAt: Date.UTC(2026, 10, 22),
   blocks: readMarkdown(markdown),
   images: new Map(),

@@ -1,5 +1,5 @@
 import { CSV_BEGIN, csvLines } from '../../../kernel/csv'
-import { type Block, type Document, plain } from '../blocks-model'
+import { type Block, type Document, flatBlocks, plain } from '../blocks-model'
 
 type Records = string[][]
 
@@ -8,7 +8,7 @@ type Records = string[][]
  * section. No cell starts a formula (docs/attacks.md F7).
  */
 export function renderCsv({ blocks }: Document): Uint8Array {
-  const all = flat(blocks)
+  const all = flatBlocks(blocks)
   const tables = all.flatMap((block) =>
     block.type === 'table' ? [[block.header, ...block.rows].map((row) => row.map(plain))] : [],
   )
@@ -21,11 +21,6 @@ export function renderCsv({ blocks }: Document): Uint8Array {
   const parts = tables.length || charts.length ? joined(tables.length ? tables : charts) : [sections(all)]
   return new TextEncoder().encode(CSV_BEGIN + parts.map(csvLines).join('\r\n'))
 }
-
-const flat = (blocks: readonly Block[]): Block[] =>
-  blocks.flatMap((block) =>
-    block.type === 'list' ? block.items.flatMap(flat) : block.type === 'quote' ? flat(block.blocks) : [block],
-  )
 
 /** Joins tables with the same header. */
 function joined(tables: readonly Records[]): Records[] {

@@ -117,7 +117,7 @@ export async function renderDocx(document: Document): Promise<Uint8Array> {
   /** Width of the text in points. */
   const width = ((isUpright ? SHORT : LONG) - 2 * MARGIN) / POINT
   const context: Context = { document, charts: [], markOf: newMarks(), numbered: [], width }
-  const children = [...masthead(document), ...document.blocks.flatMap((block) => childrenOf(block, context))]
+  const children = [...masthead(document.title), ...document.blocks.flatMap((block) => childrenOf(block, context))]
   const file = new word.Document({
     title: document.title,
     creator: 'svc',
@@ -170,16 +170,12 @@ function footer() {
   return new word.Footer({ children: [new word.Paragraph({ alignment: word.AlignmentType.RIGHT, children })] })
 }
 
-function masthead({ title, subtitle }: Document): Child[] {
+function masthead(title: string): Child[] {
   const border = { bottom: { style: word.BorderStyle.SINGLE, size: 10, color: ACCENT, space: 8 } }
-  const children = subtitle ? [new word.TextRun({ text: subtitle, color: QUIET, size: 20 })] : []
+  const text = [{ text: title }]
   return [
-    new word.Paragraph({
-      heading: word.HeadingLevel.TITLE,
-      ...directed([{ text: title }]),
-      children: runs([{ text: title }]),
-    }),
-    new word.Paragraph({ children, border, spacing: { after: 280 } }),
+    new word.Paragraph({ heading: word.HeadingLevel.TITLE, ...directed(text), children: runs(text) }),
+    new word.Paragraph({ children: [], border, spacing: { after: 280 } }),
   ]
 }
 

@@ -55,7 +55,7 @@ type Page = { images: Document['images']; width: number }
 
 /** Renders a document as PDF, in landscape if a table is too wide for portrait. */
 export async function renderPdf(document: Document): Promise<Uint8Array> {
-  const { title, createdAt, language, images, blocks } = document
+  const { title, createdAt, images, blocks } = document
   const isUpright = fitsUpright(blocks, UPRIGHT)
   const page: Page = { images, width: isUpright ? UPRIGHT : ACROSS }
   const definition: TDocumentDefinitions = {
@@ -63,7 +63,6 @@ export async function renderPdf(document: Document): Promise<Uint8Array> {
     pageOrientation: isUpright ? 'portrait' : 'landscape',
     pageMargins: [MARGIN, 68, MARGIN, 64],
     info: { title, creator: 'svc', producer: 'svc', creationDate: new Date(createdAt), modDate: new Date(createdAt) },
-    ...(language ? { language } : {}),
     displayTitle: true,
     compress: true,
     defaultStyle: { font: 'Roboto', fontSize: 10.5, lineHeight: 1.32, color: INK },
@@ -71,7 +70,7 @@ export async function renderPdf(document: Document): Promise<Uint8Array> {
     footer: (number, pages) => furniture([{ text: `${number} / ${pages}`, alignment: 'right' }], 22),
     pageBreakBefore: ({ headlineLevel }, nodes) =>
       headlineLevel === 1 && nodes.getFollowingNodesOnPage().length === 0 && nodes.getNodesOnNextPage().length > 0,
-    content: [...masthead(document, page), ...blocks.map((block) => contentOf(block, page))],
+    content: [...masthead(title, page), ...blocks.map((block) => contentOf(block, page))],
   }
   return new Uint8Array(await pdfmake.createPdf(definition).getBuffer())
 }
@@ -81,10 +80,9 @@ const furniture = (columns: Content[], top: number): Content => ({
   margin: [MARGIN, top, MARGIN, 0],
 })
 
-function masthead({ title, subtitle }: Document, page: Page): Content[] {
+function masthead(title: string, page: Page): Content[] {
   return [
     { ...paragraph([{ text: title }]), fontSize: 24, bold: true, color: ACCENT, lineHeight: 1.15, outline: true },
-    ...(subtitle ? [{ ...paragraph([{ text: subtitle }]), fontSize: 10, color: QUIET, margin: below(4) }] : []),
     rule(page, 1.5, ACCENT, [0, 8, 0, 16]),
   ] as Content[]
 }
@@ -106,14 +104,9 @@ const HEADINGS: Record<1 | 2 | 3 | 4, Style> = {
 function contentOf(block: Block, page: Page): Content {
   switch (block.type) {
     case 'heading': {
+      const look = { ...HEADINGS[block.level], bold: true, lineHeight: 1.2 }
       const named = { outline: true, outlineText: plain(block.text), headlineLevel: 1 }
-      return {
-        ...paragraph(block.text, true),
-        ...HEADINGS[block.level],
-        bold: true,
-        lineHeight: 1.2,
-        ...named,
-      } as Content
+      return { ...paragraph(block.text, true), ...look, ...named } as Content
     }
     case 'paragraph':
       return { ...paragraph(block.text), margin: below(8) }
@@ -318,27 +311,24 @@ function rememberFonts(): void {
     const own = this.fontCache[family]?.[type]
     if (own || file === null) return own ?? provide.call(this, family, bold, italics)
     this.validateLocalFile(file)
-    const font = this._fontFamilies[file] ?? viewOf(parsedOf(this, file, [family, bold, italics]), this)
-    this._fontFamilies[file] = font
+    let font = this._fontFamilies[file]
+    if (!font) {
+      const { font: tables, constructor: Font } = parsedOf(this, file, [family, bold, italics])
+      // The font tables are shared. Each document has its own glyphs, because a glyph remembers its first character.
+      const view = Object.assign(Object.create(tables) as object, { _glyphs: {} })
+      font = this._fontFamilies[file] = new Font(this, view, `F${++this._fontCount}`)
+    }
     this._fontFamilies[font.name] ??= font
     this.fontCache[family] = { ...this.fontCache[family], [type]: font }
     return font
   }
 
   function parsedOf(document: Drawn, file: string, wanted: Parameters<Drawn['provideFont']>) {
-    const known = parsed.get(file)
-    if (known) return known
-    // A stand-in, so that the real document only gets the view.
-    const standIn = Object.assign(Object.create(document) as Drawn, { fontCache: {}, _fontFamilies: {}, _fontCount: 0 })
-    const { font, constructor: Font } = provide.call(standIn, ...wanted)
-    const found = { font, constructor: Font }
-    parsed.set(file, found)
-    return found
+    return parsed.getOrInsertComputed(file, () => {
+      // A stand-in, so that the real document only gets the view.
+      const own = { fontCache: {}, _fontFamilies: {}, _fontCount: 0 }
+      const { font, constructor: Font } = provide.call(Object.assign(Object.create(document) as Drawn, own), ...wanted)
+      return { font, constructor: Font }
+    })
   }
-}
-
-/** Shares the font tables. Each document has its own glyphs, because a glyph remembers its first character. */
-function viewOf({ font, constructor: Font }: Pick<Embedded, 'font' | 'constructor'>, document: Drawn): Embedded {
-  const view = Object.assign(Object.create(font) as object, { _glyphs: {} })
-  return new Font(document, view, `F${++document._fontCount}`)
 }

@@ -33,7 +33,7 @@ export async function renderPptx(document: Document): Promise<Uint8Array> {
   deck.author = 'svc'
   deck.company = 'svc'
   deck.theme = { headFontFace: FONT, bodyFontFace: FONT }
-  cover(deck, document)
+  cover(deck, document.title)
   const slides = slidesOf(document.title, document.blocks)
   slides.forEach((slide, at) => {
     page(deck, document, slide, at + 2)
@@ -51,11 +51,10 @@ export async function renderPptx(document: Document): Promise<Uint8Array> {
   return zipSync(files)
 }
 
-function cover(deck: Deck, { title, subtitle }: Document): void {
+function cover(deck: Deck, title: string): void {
   const page = deck.addSlide()
   page.background = { color: ACCENT }
   const size = title.length > 60 ? 32 : 44
-  const look = { fontFace: FONT, color: 'FFFFFF' }
   page.addText(title, {
     x: 0.9,
     y: 2.1,
@@ -66,10 +65,10 @@ function cover(deck: Deck, { title, subtitle }: Document): void {
     valign: 'bottom',
     fit: 'shrink',
     ...fromRight(title),
-    ...look,
+    fontFace: FONT,
+    color: 'FFFFFF',
   })
   page.addShape('rect', { x: 0.95, y: 4.2, w: 1.6, h: 0.06, fill: { color: 'FFFFFF' } })
-  if (subtitle) page.addText(subtitle, { x: 0.9, y: 4.4, w: 11.5, h: 0.6, fontSize: 18, ...look, color: 'DCE6F2' })
 }
 
 function page(deck: Deck, document: Document, slide: Slide, number: number): void {
@@ -224,7 +223,6 @@ function table(page: Page, table: Table, place: Place): void {
 
 function chart(page: Page, drawn: Chart, place: Place): void {
   const { kind, title, labels, series, unit } = drawn
-  const types = { bar: 'bar', line: 'line', area: 'area', pie: 'pie' } as const
   const shown = kind === 'pie' ? series.slice(0, 1) : series
   const data = shown.map(({ name, values }) => ({
     name: name || 'Value',
@@ -232,7 +230,7 @@ function chart(page: Page, drawn: Chart, place: Place): void {
     values: values.map((value) => value ?? 0),
   }))
   const format = unit ? `#,##0.##"${unit.replaceAll('"', '')}"` : '#,##0.##'
-  page.addChart(types[kind] as never, data, {
+  page.addChart(kind as never, data, {
     ...place,
     chartColors: PALETTE.map((colour) => colour.slice(1)).slice(
       0,

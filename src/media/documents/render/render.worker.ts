@@ -2,7 +2,7 @@ import { xmlText } from '../../../kernel/text'
 import { answerTasks } from '../../../kernel/worker-pool'
 import type { Format } from '../../schema'
 import { readMarkdown } from '../blocks-markdown'
-import { type Block, type Document, type Image, titled } from '../blocks-model'
+import { type Block, type Document, flatBlocks, type Image, titled } from '../blocks-model'
 import { outlineOf } from '../outline'
 import { jsonRows } from '../outline-reading'
 import { renderCsv } from './csv'
@@ -14,8 +14,6 @@ export type RenderInput = {
   markdown: string
   /** Used unless the Markdown begins with a title of its own. */
   title: string
-  subtitle: string | null
-  language: string | null
   createdAt: number
   /** Bytes of the caller's own pictures, by the address in the Markdown. */
   pictures: ReadonlyMap<string, Uint8Array>
@@ -54,17 +52,9 @@ async function bytesOf(format: Format, document: Document): Promise<Uint8Array> 
   }
 }
 
-async function documentOf({ markdown, title, pictures, ...rest }: RenderInput): Promise<Document> {
-  const { title: named, body } = titled(readMarkdown(markdown), title)
-  const { subtitle, language, createdAt } = rest
-  return {
-    title: named,
-    subtitle: subtitle && xmlText(subtitle),
-    language,
-    createdAt,
-    blocks: body,
-    images: await imagesOf(body, pictures),
-  }
+async function documentOf({ markdown, title, pictures, createdAt }: RenderInput): Promise<Document> {
+  const { title: named, body: blocks } = titled(readMarkdown(markdown), title)
+  return { title: named, createdAt, blocks, images: await imagesOf(blocks, pictures) }
 }
 
 /** JSON records become tables in workbooks and CSV. In other formats they stay code. */
@@ -77,21 +67,14 @@ function asRows(block: Block): Block {
 
 async function imagesOf(blocks: readonly Block[], pictures: RenderInput['pictures']): Promise<Map<string, Image>> {
   const images = new Map<string, Image>()
-  for (const source of sourcesIn(blocks)) {
+  for (const block of flatBlocks(blocks)) {
+    if (block.type !== 'image' || images.has(block.source)) continue
+    const { source } = block
     const bytes = pictures.get(source) ?? inlineBytes(source)
     const image = bytes ? await readPicture(bytes) : null
     if (image) images.set(source, image)
   }
   return images
 }
-
-const sourcesIn = (blocks: readonly Block[]): Set<string> =>
-  new Set(
-    blocks.flatMap((block) => {
-      if (block.type === 'image') return [block.source]
-      if (block.type === 'quote') return [...sourcesIn(block.blocks)]
-      return block.type === 'list' ? block.items.flatMap((item) => [...sourcesIn(item)]) : []
-    }),
-  )
 
 answerTasks(answerTo)

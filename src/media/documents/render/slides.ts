@@ -39,7 +39,12 @@ export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
       flush()
       section = plain(block.text) || title
       begun = false
-    } else if (isVisual(block)) {
+    } else if (
+      block.type === 'table' ||
+      block.type === 'chart' ||
+      block.type === 'image' ||
+      (block.type === 'code' && block.text.split('\n').length > MAX_INLINE)
+    ) {
       const named = lines.at(-1)?.heading ? lines.pop() : undefined
       if (named) {
         flush()
@@ -57,11 +62,6 @@ export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
   flush()
   return slides
 }
-
-const isVisual = (block: Block): block is Visual =>
-  block.type === 'code'
-    ? block.text.split('\n').length > MAX_INLINE
-    : block.type === 'table' || block.type === 'chart' || block.type === 'image'
 
 /** A table with many columns or much text needs the whole slide. */
 function isWide(visual: Visual): boolean {

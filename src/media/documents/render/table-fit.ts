@@ -1,5 +1,5 @@
 import { fontOf } from '../../fonts'
-import { type Block, plain, type Table, type Text } from '../blocks-model'
+import { type Block, flatBlocks, plain, type Table, type Text } from '../blocks-model'
 import { readNumber } from '../charts'
 import { FONTS } from './fonts'
 
@@ -27,16 +27,10 @@ export const OTHER_FONT = 1.3
 /** Fallback font sizes. Anything smaller is not readable on paper. */
 export const SMALLER = [9, 8.5, 8, 7.5, 7, 6.5, 6, 5.5, 5]
 
-/** All tables of a document, including those in lists and quotes. */
-const tablesIn = (blocks: readonly Block[]): Table[] =>
-  blocks.flatMap((block) => {
-    if (block.type === 'quote') return tablesIn(block.blocks)
-    return block.type === 'table' ? [block] : block.type === 'list' ? block.items.flatMap(tablesIn) : []
-  })
-
 /** Whether every table fits a portrait page at its preferred size without breaking words or numbers. */
 export const fitsUpright = (blocks: readonly Block[], width: number): boolean =>
-  tablesIn(blocks).every((table) => {
+  flatBlocks(blocks).every((table) => {
+    if (table.type !== 'table') return true
     const columns = table.header.length
     return fit(table, width, { sizes: [usualOf(columns)], padding: paddingOf(columns) }) !== null
   })
@@ -85,17 +79,14 @@ const bold = fontOf(FONTS.Roboto.bold)
 function widthOf(word: string): number {
   let sum = 0
   for (const letter of word) {
-    const known = widths.get(letter) ?? measured(letter)
-    widths.set(letter, known)
-    sum += known
+    const code = letter.codePointAt(0)!
+    // A letter missing from this font comes from another font and is at most one em wide.
+    const width = widths.getOrInsertComputed(letter, () =>
+      bold.hasGlyphForCodePoint(code) ? bold.glyphForCodePoint(code).advanceWidth / bold.unitsPerEm : 1,
+    )
+    sum += width
   }
   return sum
-}
-
-/** A letter missing from this font comes from another font and is at most one em wide. */
-function measured(letter: string): number {
-  const code = letter.codePointAt(0)!
-  return bold.hasGlyphForCodePoint(code) ? bold.glyphForCodePoint(code).advanceWidth / bold.unitsPerEm : 1
 }
 
 /** The share of the width for each column of a table, by the length of its content. The shares add up to one. */

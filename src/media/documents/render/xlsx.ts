@@ -1,4 +1,4 @@
-import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
+import { strFromU8, strToU8, type Unzipped, unzipSync, zipSync } from 'fflate'
 import writeExcel from 'write-excel-file/node'
 import { beginningOf } from '../../../kernel/text'
 import { directionOf } from '../../fonts'
@@ -6,9 +6,8 @@ import { type Align, type Block, type Chart, type Document, plain, type Table } 
 import { readNumber, writtenWith } from '../charts'
 import { CHART_RELATION, CHART_TYPE, officeChart } from '../charts-office'
 
-type SheetChart = { chart: Chart }
-
-type Placed = SheetChart & { sheet: number; name: string }
+/** A chart with the number and name of its sheet. */
+type Placed = { chart: Chart; sheet: number; name: string }
 
 const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships'
 
@@ -44,7 +43,6 @@ const FIRST_DAY = '1900-03-01'
 
 const ACCENT = '#1E4E8C'
 const TINT = '#F3F5F8'
-const QUIET = '#6B7280'
 const DATE_FORMAT = 'yyyy-mm-dd'
 
 /** In characters. */
@@ -55,7 +53,7 @@ const MAX_SHEETS = 50
 
 type Look = { fontWeight?: 'bold'; textColor?: string; backgroundColor?: string; fontSize?: number; align?: Align }
 type Cell = (Look & { value?: string | number | Date; type?: unknown; format?: string; wrap?: boolean }) | null
-type Sheet = { name: string; rows: Cell[][]; widths: number[]; sticky: number; chart: SheetChart | null }
+type Sheet = { name: string; rows: Cell[][]; widths: number[]; sticky: number; chart: Chart | null }
 
 /**
  * Renders a document as XLSX: a sheet for each table and chart, and one for the text. Cells are typed. A text that
@@ -77,25 +75,16 @@ export async function renderXlsx(document: Document): Promise<Uint8Array> {
     })),
     { fontFamily: 'Calibri', fontSize: 11 },
   )
-  const bytes = new Uint8Array(await file.toBuffer())
-  const charts = sheets.flatMap(({ chart }, at) => (chart ? [{ ...chart, sheet: at, name: names[at]! }] : []))
+  const files = unzipSync(new Uint8Array(await file.toBuffer()))
+  const charts = sheets.flatMap(({ chart }, at) => (chart ? [{ chart, sheet: at + 1, name: names[at]! }] : []))
   // Every archive entry gets the time of the document, so that the same document gives the same file.
-  const mtime = new Date(Math.max(document.createdAt, FIRST_MS))
-  return zipSync(
-    Object.fromEntries(
-      Object.entries(unzipSync(charts.length ? withSheetCharts(bytes, charts) : bytes)).map(([name, data]) => [
-        name,
-        [data, { mtime }],
-      ]),
-    ),
-  )
+  if (charts.length) addCharts(files, charts)
+  return zipSync(files, { mtime: document.createdAt })
 }
 
-function sheetsOf({ title, subtitle, blocks }: Document): Sheet[] {
+function sheetsOf({ title, blocks }: Document): Sheet[] {
   const sheets: Sheet[] = []
   const text: Cell[][] = [[{ value: title, type: String, fontWeight: 'bold', fontSize: 16, textColor: ACCENT }]]
-  if (subtitle) text.push([{ value: subtitle, type: String, textColor: QUIET }])
-  const before = text.length
   let section = title
   for (const block of blocks) {
     if (block.type === 'heading') section = plain(block.text)
@@ -103,7 +92,7 @@ function sheetsOf({ title, subtitle, blocks }: Document): Sheet[] {
     else if (block.type === 'chart' && sheets.length < MAX_SHEETS) sheets.push(chartSheet(block, section))
     else text.push(...textRows(block, 0))
   }
-  const hasText = text.slice(before).some((row) => row[0] && !row[0].fontWeight)
+  const hasText = text.slice(1).some((row) => row[0] && !row[0].fontWeight)
   if (!hasText && sheets.length) return sheets
   const words = { name: sheets.length ? 'Text' : title, rows: text, widths: [TEXT_COLUMN], sticky: 0, chart: null }
   return [...sheets, words]
@@ -173,7 +162,7 @@ function chartSheet(chart: Chart, section: string): Sheet {
     ],
     widths: [widthOf(labels), ...names.map((name) => widthOf([name, '00000000']))],
     sticky: 0,
-    chart: { chart },
+    chart,
   }
 }
 
@@ -228,9 +217,6 @@ function uniqueNames(wanted: readonly string[]): string[] {
   })
 }
 
-/** A ZIP archive cannot store earlier dates. */
-const FIRST_MS = Date.UTC(1980, 0, 2)
-
 /** The type of a column if all its non-empty cells agree. Numbers with a common unit keep the unit. */
 function typeOfColumn(cells: readonly string[]): Typed {
   const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '' && cell !== '–' && cell !== '-')
@@ -270,8 +256,7 @@ function dateOf(cell: string): Date | null {
 }
 
 /** Adds charts beside the rows of their sheets. The charts refer to the cells. */
-function withSheetCharts(bytes: Uint8Array, charts: readonly Placed[]): Uint8Array {
-  const files = unzipSync(bytes)
+function addCharts(files: Unzipped, charts: readonly Placed[]): void {
   const read = (name: string) => strFromU8(files[name]!)
   const write = (name: string, text: string) => {
     files[name] = strToU8(text)
@@ -279,7 +264,7 @@ function withSheetCharts(bytes: Uint8Array, charts: readonly Placed[]): Uint8Arr
   const types: string[] = []
   charts.forEach((placed, at) => {
     const number = at + 1
-    const sheet = placed.sheet + 1
+    const { sheet } = placed
     write(`xl/charts/chart${number}.xml`, officeChart(placed.chart, cellsOf(placed)))
     write(`xl/drawings/drawing${number}.xml`, drawing(placed.chart, number))
     write(`xl/drawings/_rels/drawing${number}.xml.rels`, relation(CHART_RELATION, `../charts/chart${number}.xml`))
@@ -295,7 +280,6 @@ function withSheetCharts(bytes: Uint8Array, charts: readonly Placed[]): Uint8Arr
   })
   const list = '[Content_Types].xml'
   write(list, read(list).replace('</Types>', `${types.join('')}</Types>`))
-  return zipSync(files)
 }
 
 function cellsOf({ chart, name }: Placed) {

@@ -10,14 +10,10 @@ const read = new Map<string, Icon>()
 
 /** Reads only one icon of the 9 MB file, which is one object with a line for each name. */
 function iconOf(name: string): Icon {
-  const known = read.get(name)
-  if (known) return known
   const file = readFileSync(Bun.resolveSync('@iconify-json/fluent-emoji-flat/icons.json', import.meta.dir))
   const start = file.indexOf('{', file.indexOf(`\n\t\t"${name}": {`))
   const { body } = JSON.parse(file.toString('utf8', start, file.indexOf('\n\t\t}', start) + 4)) as { body: string }
-  const icon = measured(body)
-  read.set(name, icon)
-  return icon
+  return measured(body)
 }
 
 /** Side length in pixels at which an icon is measured. */
@@ -42,7 +38,7 @@ function measured(body: string): Icon {
 
 /** The icon with this name in a box of 100 by 100, centred at the bottom. */
 export function iconPicture(name: string, palette: Palette): Group {
-  const { body, x, y, width, height, main } = iconOf(name)
+  const { body, x, y, width, height, main } = read.getOrInsertComputed(name, iconOf)
   const scale = 100 / Math.max(width, height)
   const tint = palette.tint ?? (palette.mood === 'neon' ? palette.main : null)
   const look = (color: Color): Color => inMood(tint ? tinted(color, main, tint) : color, palette)
