@@ -2,9 +2,9 @@
 export { type Audio, createAudio, localSpeaker, soundOf, type Transcribed } from './audio/service'
 export { type CodeService, checksOf, codeBlocks, createCode, isProject, kindOf, problemsIn, zipOf } from './code'
 export { createDocuments, type Documents } from './documents/service'
-export { createIllustrator } from './drawing-illustrator'
 export {
   changesPicture,
+  createIllustrator,
   createImages,
   createPictures,
   type Edit,
