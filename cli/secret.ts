@@ -48,7 +48,7 @@ type Secret = {
  */
 export async function deliverSecret<Made extends object>(
   shell: Shell,
-  { field, methods: { secretTo, copy }, columns, fate = HASHED }: Secret,
+  { field, methods: { secretTo, copy }, columns: all, fate = HASHED }: Secret,
   make: () => Promise<Made>,
 ): Promise<Made> {
   if (copy && !shell.io.errIsTty) throw usageFailure('--copy needs a terminal.', 'use --secret-to FILE')
@@ -62,6 +62,7 @@ export async function deliverSecret<Made extends object>(
     throw error
   })
   const { [field]: secret, ...rest } = made as JsonObject
+  const columns = all.filter((column) => column.field !== field)
   if (file !== null) {
     writeSync(file, `${secret}\n`)
     closeSync(file)
@@ -73,18 +74,20 @@ export async function deliverSecret<Made extends object>(
     const encoded = Buffer.from(String(secret)).toString('base64')
     shell.io.err(`\u001b]52;c;${encoded}\u0007The secret was sent to the clipboard.`)
     shell.print.item(rest, columns)
-  } else print(shell, { made, rest, secret: String(secret), fate: fate.shown }, columns)
+  } else print(shell, { made, rest, secret: String(secret), fate: fate.shown, all }, columns)
   return made
 }
 
+type Delivered = { made: object; rest: JsonObject; secret: string; fate: string; all: readonly Column[] }
+
 function print(
   { io, print, globals, note }: Shell,
-  { made, rest, secret, fate }: { made: object; rest: JsonObject; secret: string; fate: string },
+  { made, rest, secret, fate, all }: Delivered,
   columns: readonly Column[],
 ): void {
   const format = formatOf(globals)
   if (format !== 'table' && format !== 'wide') {
-    print.item(made, format === 'csv' ? [...columns, SECRET_COLUMN] : columns)
+    print.item(made, format === 'csv' ? [...all, SECRET_COLUMN] : all)
     return
   }
   if (!globals.quiet) print.item(rest, columns)

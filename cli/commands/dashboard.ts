@@ -69,8 +69,8 @@ type Show = {
 export async function showDashboard(shell: Shell, { screen = 'overview', rate = 1, ...rest }: Show): Promise<void> {
   const { io, globals, env } = shell
   const { first, canWrite, bell, noMotion, screenReader } = rest
-  if (!screenReader && !(io.outIsTty && process.stdin.isTTY)) {
-    throw usageFailure('The dashboard needs a terminal.', 'svc-admin status --watch')
+  if (!screenReader && !(io.outIsTty && process.stdin.isTTY && env.TERM !== 'dumb')) {
+    throw usageFailure('The dashboard needs a terminal that can draw a screen.', 'svc-admin status --watch')
   }
   const early = screenReader ? null : dropEarlyKeys(process.stdin)
   // Checks the user's own settings before connecting to a server.

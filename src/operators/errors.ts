@@ -18,7 +18,7 @@ export const operatorErrors = {
   ...defineErrors('not_found', {
     operatorNotFound: (ref: string) => `No operator key "${quoted(ref)}". svc-admin operators list shows them.`,
     traceNotFound: (ref: string) =>
-      `The request "${quoted(ref)}" was not found: no running process remembers it. svc-admin logs lists requests; for older ones name the owner and --since.`,
+      `The request "${quoted(ref)}" was not found: no running process remembers it. svc-admin logs show lists requests; for older ones name the owner and --since.`,
   }),
   ...defineErrors('validation_error', {
     ambiguousOperator: (word: string, names: string[]) =>

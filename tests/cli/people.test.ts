@@ -27,6 +27,13 @@ describe('orgs', () => {
     expect((await run('orgs get tide')).stdout).toMatch(/^members +1$/m)
   })
 
+  test('are named where a command needs the owner, once there are several accounts', async () => {
+    await world.person()
+    await world.person()
+    const { exitCode, stderr } = await run('credits balance')
+    expect({ exitCode, says: stderr.includes('svc-admin orgs list') }).toEqual({ exitCode: 2, says: true })
+  })
+
   test.each([
     ['get of nobody', ['orgs', 'get', 'nobody'], 3],
     ['create for nobody', ['orgs', 'create', 'x', '--owner', 'nobody@example.com'], 3],

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { queryOf } from '../../tui/data/connection'
+import { helpLines } from '../../tui/draw/boxes'
 import { listBody } from '../../tui/draw/list'
+import { KEYMAP, meaningOf } from '../../tui/keymap'
 import { LISTS } from '../../tui/screens'
 import { overview } from '../../tui/screens/overview'
-import { topicRequestOf } from '../../tui/state/model'
+import { SCREENS, topicRequestOf } from '../../tui/state/model'
 import { chosenRow, shownRows } from '../../tui/state/rows'
 import { update } from '../../tui/state/update'
 import { mockUp } from './support/mock-up'
@@ -22,6 +24,21 @@ describe('parts of a screen', () => {
     expect(press(modelOf({ screen: 'logs' }), 'w').model.wrap).toBe(false)
   })
 })
+
+test.each(SCREENS)(
+  'at 80 columns the help of %s cuts no text, and names no key that means something else there',
+  (screen) => {
+    const model = modelOf({ screen })
+    const text = helpLines(model).map((spans) => spans.map((span) => span.text).join(''))
+    expect(text.length).toBeLessThanOrEqual(model.rows - 5)
+    const shown = text.join('\n')
+    for (const { about } of KEYMAP.screens[screen] ?? []) expect(shown).toContain(about)
+    for (const { about, keys, does } of KEYMAP.global) {
+      if (keys.some((key) => meaningOf(KEYMAP, screen, key)?.does === does)) expect(shown).toContain(about)
+      else expect(shown).not.toContain(about)
+    }
+  },
+)
 
 test.each(['keys', 'logs', 'audit', 'deliveries'] as const)(
   'the list of %s has room for its names beside the details',

@@ -182,6 +182,12 @@ describe('in a real terminal', () => {
     expect(await pty.quit()).toBe(0)
   }, 60_000)
 
+  test('a terminal that cannot move its cursor gets a message instead', async () => {
+    const pty = await dashboard([], { env: { TERM: 'dumb' } })
+    await pty.shows('fix:   svc-admin status --watch')
+    expect(await pty.exited).toBe(2)
+  }, 60_000)
+
   test('--screen-reader writes lines, and takes words', async () => {
     const pty = await dashboard(['--screen-reader'])
     await pty.shows('The connection is live.')

@@ -40,7 +40,7 @@ export function paletteBox(model: Model, body: readonly Line[], width: number): 
   const commands = found(model.commands, draft).slice(0, 6)
   const picked = commands[Math.min(at, commands.length - 1)]
   const rows = commands.map((command) => {
-    const left = fit(`${command === picked ? '▸' : ' '} ${command.path} ${command.args}`, 35)
+    const left = `${fit(`${command === picked ? '▸' : ' '} ${command.path} ${command.args}`, 34)} `
     const row = line(left, fit(command.writes && !model.canWrite ? `(off) ${command.summary}` : command.summary, 29))
     return command === picked ? row.map((span) => ({ ...span, inverse: true })) : row
   })
@@ -143,7 +143,9 @@ export function secretBox(model: Model, body: readonly Line[], width: number): L
 
 export function helpLines(model: Model): Line[] {
   const { global, screens } = model.keymap
-  const rows = [...(screens[model.screen] ?? []), ...global].map(({ keys, about }) => {
+  const own = screens[model.screen] ?? []
+  const taken = new Set(own.flatMap(({ keys }) => keys))
+  const rows = [...own, ...global.filter(({ keys }) => !keys.every((key) => taken.has(key)))].map(({ keys, about }) => {
     return [keys.length > 6 ? `${keys[0]} … ${keys.at(-1)}` : keys.join(' '), about] as const
   })
   const half = Math.ceil(rows.length / 2)

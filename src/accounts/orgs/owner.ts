@@ -62,7 +62,10 @@ export async function findOwner(reader: Reader, ref: string | undefined): Promis
  */
 export async function ownerToRead(reader: Reader, ref: string | undefined): Promise<Owner> {
   if (ref === undefined && (await rows.hasSeveralUsers(reader))) {
-    throw invalidInput('owner', 'This server has several accounts. Name one by id, slug or e-mail address.')
+    throw invalidInput(
+      'owner',
+      'This server has several accounts. Name one by id, slug or e-mail address; svc-admin orgs list and users list show them.',
+    )
   }
   return findOwner(reader, ref)
 }
