@@ -122,7 +122,7 @@ export const backupCommands = [
     },
   }),
   command`restore FOLDER (writes, exits 5 9): Restore a backup into an empty data folder or database
-  Stop the server first. The backup is checked before it is restored, and nothing is overwritten. SVC_DATA_DIR must not contain svc.db or files, and SVC_DATABASE_URL must name an empty database. With --confirm and the name of the data folder, its svc.db and files are moved aside first. Then copy secrets.json (mode 600) into it, start the server, and run verify.
+  Stop the server first. The backup is checked before it is restored, and nothing is overwritten. SVC_DATA_DIR must not contain svc.db or files, and SVC_DATABASE_URL must name an empty database. With --confirm and the name of the data folder, its svc.db, files and audit checkpoints are moved aside. Then copy secrets.json (mode 600) into it, start the server, and run verify.
   $ backup restore /backups/monday
   $ backup restore /backups/monday --into /srv/svc/data --dry-run
   $ backup restore /backups/monday --confirm data`({
@@ -150,7 +150,7 @@ export const backupCommands = [
         })
         shell.print.item(found, checkColumns)
         for (const path of stored) shell.note(`The previous data is at ${path}.`)
-        shell.note('Copy its secrets.json (mode 600) into the data folder, start the server, and run svc-admin verify.')
+        shell.note('The data folder needs its secrets.json (mode 600). Then start the server and run svc-admin verify.')
       }),
   }),
 ]

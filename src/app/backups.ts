@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import {
@@ -35,7 +35,13 @@ export async function restore(
   const lock = lockDataDir(config.dataDir)
   try {
     const filesDir = config.filesDir || join(config.dataDir, 'files')
-    return await restoreBackup(folder, manifest, { database: databaseLocationOf(config), filesDir, only, aside })
+    const database = databaseLocationOf(config)
+    const stored = await restoreBackup(folder, manifest, { database, filesDir, only, aside })
+    const audit = join(config.dataDir, 'audit')
+    if (!aside || only === 'files' || !existsSync(audit)) return stored
+    // Its checkpoints sign events that the backup does not have.
+    renameSync(audit, `${audit}${aside}`)
+    return [...stored, `${audit}${aside}`]
   } finally {
     lock.release()
   }

@@ -56,11 +56,16 @@ test('a backup is restored into the folder that --into names, once', async () =>
   expect(existsSync(join(into, 'svc.db'))).toBe(true)
   expect((await run(line)).exitCode).toBe(5)
   expect((await run([...line, '--confirm', 'date'])).exitCode).toBe(5)
+  mkdirSync(join(into, 'audit'))
   expect(await run([...line, '--confirm', 'data'])).toMatchObject({
     exitCode: 0,
     stderr: expect.stringMatching(/The previous data is at .*svc\.db\.was-\d+\./),
   })
   expect(readdirSync(into).filter((name) => name.startsWith('svc.db'))).toHaveLength(2)
+  // Its checkpoints would sign events that the backup does not have.
+  expect(readdirSync(into).filter((name) => name.startsWith('audit'))).toEqual([
+    expect.stringMatching(/^audit\.was-\d+$/),
+  ])
 })
 
 test('a backup of a newer release is whole, with a warning, and refused before anything is there', async () => {
