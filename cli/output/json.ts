@@ -18,11 +18,3 @@ export function jsonIn(text: string): unknown {
     return undefined
   }
 }
-
-/** Applies `change` to every string in a value. For formats without escapes. */
-export function mapStrings(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((one) => mapStrings(one, change))
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [change(name), mapStrings(one, change)]))
-}

@@ -1,12 +1,12 @@
 import { csvLine } from '../../src/kernel/csv'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { didYouMean } from '../../src/kernel/nearest'
-import { clean } from '../../src/kernel/text'
+import { clean, mapStrings } from '../../src/kernel/text'
 import { brokenFilter, type Fields, readFilter } from '../../tui/filter'
 import { usageFailure } from '../failure'
 import type { Io } from '../shell'
 import { type Column, isNumeric, valueAt } from './columns'
-import { type JsonObject, mapStrings, safeJson } from './json'
+import { type JsonObject, safeJson } from './json'
 import { toAscii } from './paint'
 import type { Query } from './query'
 import { type Layout, layOut, linesOf, record, widthsOf } from './table'
@@ -61,11 +61,22 @@ export function createPrinter(io: Io, style: PrintStyle) {
   let printed: ReadonlySet<string> = new Set()
   return { list, item, feed, kept }
 
-  /** The rows that match `--filter`. @throws CommandFailed 2 for an unknown column */
+  /** The rows that match `--filter`, in the dashboard's filter language. @throws CommandFailed 2 for an unknown field */
   function kept<Row extends object>(rows: readonly Row[], columns: readonly Column[]): readonly Row[] {
     if (style.filter === undefined) return rows
-    const keeps = keeperOf(style.filter, columns, style.now)
-    return rows.filter((row) => keeps(row as JsonObject))
+    const own: Fields<JsonObject> = Object.fromEntries(columns.map((column) => [column.field, readerOf(column)]))
+    const born = BORN.find((name) => own[name])
+    const age = (row: JsonObject) => style.now - Date.parse(String(valueAt(row, born!)))
+    const fields = born ? { ...own, age } : own
+    const broken = brokenFilter(style.filter)
+    if (broken) throw usageFailure(`--filter: ${broken}. Put text in quotes to search for it exactly: '"("'.`)
+    const { wrong, matches } = readFilter(style.filter, fields)
+    const [first] = wrong
+    if (!first) return rows.filter((row) => matches(row as JsonObject))
+    const meant = first.meant ? ` Did you mean "${first.meant}"?` : ''
+    throw usageFailure(
+      `--filter: there is no field "${first.field}".${meant} Fields: ${Object.keys(fields).join(', ')}.`,
+    )
   }
 
   /** Prints a list. For an empty list, prints `empty` to stderr. In table format stdout then stays empty. */
@@ -219,22 +230,4 @@ function cell(row: JsonObject, column: Column, style: CellStyle, whole = false):
     default:
       return oneLine(value)
   }
-}
-
-/**
- * Returns the `--filter` predicate for rows with these columns, in the dashboard's filter language (docs/operating.md
- * 3.4). @throws CommandFailed 2 for an unknown field.
- */
-function keeperOf(expression: string, columns: readonly Column[], now: number): (row: JsonObject) => boolean {
-  const own: Fields<JsonObject> = Object.fromEntries(columns.map((column) => [column.field, readerOf(column)]))
-  const born = BORN.find((name) => own[name])
-  const age = (row: JsonObject) => now - Date.parse(String(valueAt(row, born!)))
-  const fields = born ? { ...own, age } : own
-  const broken = brokenFilter(expression)
-  if (broken) throw usageFailure(`--filter: ${broken}. Put text in quotes to search for it exactly: '"("'.`)
-  const { wrong, matches } = readFilter(expression, fields)
-  const [first] = wrong
-  if (!first) return matches
-  const meant = first.meant ? ` Did you mean "${first.meant}"?` : ''
-  throw usageFailure(`--filter: there is no field "${first.field}".${meant} Fields: ${Object.keys(fields).join(', ')}.`)
 }

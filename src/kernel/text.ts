@@ -80,6 +80,14 @@ export function storableJson(value: unknown): unknown {
   return isSame ? value : Object.fromEntries(cleaned)
 }
 
+/** Applies `change` to every string in a value. For formats without escapes. */
+export function mapStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => mapStrings(one, change))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [change(name), mapStrings(one, change)]))
+}
+
 /** Removes characters that XML forbids in any form: control characters, U+FFFE, U+FFFF, unpaired surrogates. */
 export const xmlText = (text: string): string =>
   text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')

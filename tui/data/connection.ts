@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser'
-import { clean } from '../../src/kernel/text'
+import { clean, mapStrings } from '../../src/kernel/text'
 import type { StreamEvent, TopicName } from '../../src/operators/schema'
 import type { Event } from '../state/model'
 
@@ -157,9 +157,4 @@ function wordsOf(error: unknown): string {
 }
 
 /** All data from outside passes here, so that no view can forget to clean it (docs/operating.md 3.8). */
-export function cleaned(value: unknown): unknown {
-  if (typeof value === 'string') return clean(value.length > MAX_CHARS ? value.slice(0, MAX_CHARS) : value)
-  if (Array.isArray(value)) return value.map(cleaned)
-  if (value === null || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [clean(name), cleaned(one)]))
-}
+export const cleaned = (value: unknown): unknown => mapStrings(value, (text) => clean(text.slice(0, MAX_CHARS)))

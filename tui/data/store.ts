@@ -125,7 +125,11 @@ export function paint(spans: Line, { color, ascii }: Look): string {
 /** The whole screen: exactly `rows` lines of `columns` cells (docs/operating.md 3.1). */
 export function picture(model: Model): Picture {
   const { columns: width, rows } = model
-  if (width < MIN.columns || rows < MIN.rows) return tooSmall(width, rows)
+  if (width < MIN.columns || rows < MIN.rows) {
+    const text = `Needs ${MIN.columns}x${MIN.rows}, this is ${width}x${rows}. Enlarge the window, or use svc-admin status -w.`
+    const lines = Bun.wrapAnsi(text, Math.max(1, width), { hard: true }).split('\n')
+    return Array.from({ length: rows }, (_, at) => fitLine(line(lines[at] ?? ''), width))
+  }
   const height = rows - FRAME_ROWS
   const rule = line(textSpan('─'.repeat(width), 'dim'))
   const body = bodyOf(model, width, height)
@@ -138,12 +142,6 @@ export function picture(model: Model): Picture {
     hintRow(model),
   ]
   return whole.map((row) => fitLine(row, width))
-}
-
-function tooSmall(width: number, rows: number): Picture {
-  const text = `Needs ${MIN.columns}x${MIN.rows}, this is ${width}x${rows}. Enlarge the window, or use svc-admin status -w.`
-  const lines = Bun.wrapAnsi(text, Math.max(1, width), { hard: true }).split('\n')
-  return Array.from({ length: rows }, (_, at) => fitLine(line(lines[at] ?? ''), width))
 }
 
 function bodyOf(model: Model, width: number, height: number): Line[] {

@@ -32,7 +32,7 @@ export function boxed(
 }
 
 /** Empty rows, for boxes without a body behind them. */
-export const emptyBody = (height: number): Line[] => Array.from({ length: height }, () => [])
+export const emptyBody = (height: number): Line[] => Array.from({ length: Math.max(0, height) }, () => [])
 
 export function paletteBox(model: Model, body: readonly Line[], width: number): Line[] {
   if (model.mode.type !== 'palette') return [...body]

@@ -43,7 +43,8 @@ const HELP = ['  : command  / filter  ? help ', '  / filter  ? help ', '  ? help
 
 /** The second row: the screens, each with the number of items that wait for a person. */
 export function tabsRow(model: Model, width: number): Line {
-  const counts = countsOf(model)
+  const of = (kind: string) => needsOf(model).find((need) => need.kind === kind)?.count
+  const counts: Partial<Record<string, number>> = { takeovers: of('visitors'), submissions: of('submissions') }
   const isOff = model.link.state === 'offline'
   const isWide = width >= 120
   const tabs = SCREENS.map((screen, at) => {
@@ -70,12 +71,6 @@ export function tabsRow(model: Model, width: number): Line {
   // The open screen's tab is never cut to make room for the keys.
   const help = HELP.find((keys) => keys.length <= room) ?? ''
   return between(spans, line(help), width)
-}
-
-function countsOf(model: Model): Partial<Record<string, number>> {
-  const needs = needsOf(model)
-  const of = (kind: string) => needs.find((need) => need.kind === kind)?.count
-  return { takeovers: of('visitors'), submissions: of('submissions') }
 }
 
 /** The second to last row: the newest message, and the age of the rows. */

@@ -77,6 +77,22 @@ export function placed(width: number, ...parts: (readonly [at: number, text: str
   return fitLine(spans, width)
 }
 
+/** Two panes of these widths beside each other, with a rule between them. */
+export const beside = (
+  left: readonly Line[],
+  right: readonly Line[],
+  widths: readonly [number, number],
+  height: number,
+) =>
+  Array.from(
+    { length: height },
+    (_, at): Line => [
+      ...fitLine(left[at] ?? [], widths[0]),
+      textSpan(' │', 'dim'),
+      ...fitLine(right[at] ?? [], widths[1]),
+    ],
+  )
+
 /** The same line, marked as the chosen one. */
 export const chosen = (spans: Line): Line => spans.map((span) => ({ ...span, inverse: true }))
 

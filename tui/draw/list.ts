@@ -2,7 +2,8 @@ import { readFilter } from '../filter'
 import type { Column, ListView } from '../screens/list-view'
 import type { Model, Row } from '../state/model'
 import { allRows, chosenAt, listOf, paneOf, shownRows } from '../state/rows'
-import { between, chosen, fit, fitLine, type Line, line, type Span, textSpan } from './line'
+import { emptyBody } from './boxes'
+import { beside, between, chosen, fit, fitLine, type Line, line, type Span, textSpan } from './line'
 import { clockOf, spellCount } from './spell'
 
 /** Rows of the body outside the list: the line above it and the headers. */
@@ -24,32 +25,22 @@ export function listBody(view: ListView, model: Model, width: number, height: nu
   const rows = shownRows(model)
   const at = chosenAt(model, rows)
   const row = rows[at]
+  const about = filterLine(view, model, rows, pane)
+  const isFiltered = model.mode.type === 'filter' || listOf(model).filter !== ''
   const list = [
-    ...aboveLines(view, model, rows, pane),
+    isFiltered ? about : (view.above?.(model, model.topics[model.screen]?.facts ?? {})?.[0] ?? about),
     header(view, pane),
     ...(rows.length ? windowed(view, model, rows, { at, room, width: pane }) : emptyLines(view, model, pane)),
   ]
-  if (isBeside) return beside(view, model, { row, list, pane, width, height })
-  const filled = [...list, ...blank(height - list.length)].slice(0, height - drawer)
-  if (!row || !drawer) return [...filled, ...blank(drawer)]
+  if (isBeside) {
+    const own = width - pane - 2
+    const details = row ? scrolled(view.drawer(row, model, own), model, height - 1) : []
+    return beside(list, row ? [titleRule(view.title(row), own, model), ...details] : [], [pane, own], height)
+  }
+  const filled = [...list, ...emptyBody(height - list.length)].slice(0, height - drawer)
+  if (!row || !drawer) return [...filled, ...emptyBody(drawer)]
   const details = scrolled(view.drawer(row, model, width), model, drawer - 1)
-  return [...filled, titleRule(view.title(row), width, model), ...details, ...blank(drawer - 1 - details.length)]
-}
-
-const blank = (count: number): Line[] => Array.from({ length: Math.max(0, count) }, () => [])
-
-type Beside = { row: Row | undefined; list: Line[]; pane: number; width: number; height: number }
-
-function beside(view: ListView, model: Model, { row, list, pane, width, height }: Beside): Line[] {
-  const own = width - pane - 2
-  const details = row
-    ? [titleRule(view.title(row), own, model), ...scrolled(view.drawer(row, model, own), model, height - 1)]
-    : []
-  return Array.from({ length: height }, (_, at) => [
-    ...fitLine(list[at] ?? [], pane),
-    textSpan(' │', 'dim'),
-    ...fitLine(details[at] ?? [], own),
-  ])
+  return [...filled, titleRule(view.title(row), width, model), ...details, ...emptyBody(drawer - 1 - details.length)]
 }
 
 /** As many rows of the details as fit. Tab and the arrows reach the others. */
@@ -68,13 +59,6 @@ const titleRule = (title: string, width: number, model: Model): Line =>
       'dim',
     ),
   )
-
-function aboveLines(view: ListView, model: Model, rows: readonly Row[], width: number): Line[] {
-  const about = filterLine(view, model, rows, width)
-  const isFiltered = model.mode.type === 'filter' || listOf(model).filter !== ''
-  const own = view.above?.(model, model.topics[model.screen]?.facts ?? {})
-  return [isFiltered ? about : (own?.[0] ?? about)]
-}
 
 function filterLine(view: ListView, model: Model, rows: readonly Row[], width: number): Line {
   const { filter, sort } = listOf(model)
@@ -131,13 +115,6 @@ const placedCell = (text: string, width: number, right = false, isLast = false):
   return right ? `${fit(text, width - 1, 'right')} ` : `${fit(text, width - 1)} `
 }
 
-function cellsOf(columns: readonly Column<Row>[], row: Row, model: Model, own: readonly number[]): Span[] {
-  return columns.map((column, at) => {
-    const { text, tone } = column.cell(row, model)
-    return { text: placedCell(text.replaceAll(/\s+/g, ' '), own[at]!, column.right, at === own.length - 1), tone }
-  })
-}
-
 type Window = { at: number; room: number; width: number }
 
 function windowed(view: ListView, model: Model, rows: readonly Row[], { at, room, width }: Window): Line[] {
@@ -150,7 +127,11 @@ function windowed(view: ListView, model: Model, rows: readonly Row[], { at, room
     const isChosen = top + place === at
     const mark = marked.includes(row.id) ? '*' : ' '
     const margin = `${isChosen ? '▸' : mark}${isChosen ? mark : ''}`.padEnd(view.margin).slice(0, view.margin)
-    const whole = fitLine([textSpan(margin), ...cellsOf(shown, row, model, own)], width)
+    const cells = shown.map((column, at): Span => {
+      const { text, tone } = column.cell(row, model)
+      return { text: placedCell(text.replaceAll(/\s+/g, ' '), own[at]!, column.right, at === own.length - 1), tone }
+    })
+    const whole = fitLine([textSpan(margin), ...cells], width)
     return isChosen ? chosen(whole) : whole
   })
 }

@@ -47,6 +47,12 @@ export const spellShare = (share: number): string => `${(share * 100).toFixed(sh
 
 export const spellCount = (count: number): string => count.toLocaleString('en-US')
 
+const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' })
+const ENDS: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' }
+
+/** `1st`, `12th`, `22nd`. */
+export const ordinal = (place: number): string => `${place}${ENDS[ORDINALS.select(place)] ?? 'th'}`
+
 /** `14:02:31` in the time zone of this machine. */
 export const clockOf = (ms: number): string => new Date(ms).toTimeString().slice(0, 8)
 

@@ -1,5 +1,5 @@
 import { bar, fact, fit, type Line, line, type Span, textSpan } from '../draw/line'
-import { clockOf, spellAge, spellCount, spellMoney } from '../draw/spell'
+import { clockOf, ordinal, spellAge, spellCount, spellMoney } from '../draw/spell'
 import type { Model, RowOf } from '../state/model'
 import { column, dialog, its, listView, namesOf } from './list-view'
 
@@ -26,12 +26,6 @@ function progressOf(job: Job): string {
   if (job.status === 'failed') return job.error ?? 'failed'
   const took = Date.parse(job.completed_at ?? '') - Date.parse(job.started_at ?? job.created_at)
   return Number.isNaN(took) ? 'done' : `done in ${spellAge(took)}`
-}
-
-const ordinal = (place: number): string => {
-  const ends = ['th', 'st', 'nd', 'rd']
-  const tens = place % 100
-  return `${place}${ends[(tens - 20) % 10] ?? ends[tens] ?? ends[0]}`
 }
 
 const owner = (job: Job): string => job.key ?? job.owner ?? '–'

@@ -1,7 +1,7 @@
 import type { TopicFacts } from '../../src/operators/topics-schema'
 import { chosen, type Line, line, placed, textSpan } from '../draw/line'
 import { spellAge } from '../draw/spell'
-import type { Model, Row, Screen } from '../state/model'
+import { type Model, type Row, SCREENS, type Screen } from '../state/model'
 
 /** Items that wait for a person, one entry per kind. */
 type Need = TopicFacts<'overview'>['needs'][number]
@@ -54,12 +54,8 @@ export function needRows(model: Model, width: number): Line[] {
       ],
       ...(width > 60 ? [[42, textSpan(about)] as const] : []),
       [width > 60 ? width - 16 : width - 12, age],
-      [width - 5, String(SCREEN_NUMBERS[screenOfNeed(kind)])],
+      [width - 5, String(SCREENS.indexOf(screenOfNeed(kind)) + 1)],
     )
     return place === at ? chosen(text) : text
   })
-}
-
-const SCREEN_NUMBERS: Readonly<Record<Screen, number>> = {
-  ...{ overview: 1, jobs: 2, deliveries: 3, takeovers: 4, submissions: 5, browser: 6, keys: 7, audit: 8, logs: 9 },
 }

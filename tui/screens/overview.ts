@@ -1,10 +1,10 @@
 import type { TopicFacts } from '../../src/operators/topics-schema'
 import {
   bar,
+  beside,
   between,
   chart,
   fit,
-  fitLine,
   type Line,
   line,
   placed,
@@ -41,10 +41,10 @@ function probeSpan(name: string, { status, latencyMs }: Probe): Span {
   return textSpan(`  – ${name} not set`, 'dim')
 }
 
-const healthSpan = (health: string): Span =>
-  health === 'healthy'
-    ? textSpan('✓ healthy', 'good')
-    : textSpan(health === 'down' ? '✗ down' : '! degraded', health === 'down' ? 'bad' : 'warn')
+const HEALTH: Readonly<Record<string, Span>> = {
+  healthy: textSpan('✓ healthy', 'good'),
+  down: textSpan('✗ down', 'bad'),
+}
 
 /** Empty for a single node. */
 const nodesSpans = ({ count, unserved }: Facts['status']['nodes'], gap: string): (Span | string)[] =>
@@ -59,7 +59,7 @@ function health({ status, infrastructure, browser, queue }: Facts, now: number, 
   const left = (gap: string): Line =>
     line(
       ' HEALTH   ',
-      healthSpan(status.health),
+      HEALTH[status.health] ?? textSpan('! degraded', 'warn'),
       `${gap} db ${spellMs(database?.latencyMs)}${gap}`,
       redis && redis.status !== 'unconfigured' ? `redis ${spellMs(redis.latencyMs)}${gap}` : '',
       queue.failed ? textSpan(`jobs ! ${queue.failed} failed`, 'warn') : 'jobs ✓',
@@ -141,13 +141,7 @@ function wide(model: Model, facts: Facts, width: number, height: number): Line[]
   // The right pane gets half of the extra width of a wide window.
   const side = Math.max(48, Math.floor(width / 2) - 20)
   const main = width - side - 2
-  const left = mainPane(model, facts, main)
-  const right = sidePane(model, facts, side)
-  return Array.from({ length: height }, (_, at) => [
-    ...fitLine(left[at] ?? [], main),
-    textSpan(' │', 'dim'),
-    ...fitLine(right[at] ?? [], side),
-  ])
+  return beside(mainPane(model, facts, main), sidePane(model, facts, side), [main, side], height)
 }
 
 function mainPane(model: Model, facts: Facts, width: number): Line[] {

@@ -1,5 +1,5 @@
 import { chosen, fit, fitLine, type Line, line, type Span, textSpan, wrapped } from '../draw/line'
-import { clockOf, spellAge, spellCountdown, spellMoney } from '../draw/spell'
+import { clockOf, ordinal, spellAge, spellCountdown, spellMoney } from '../draw/spell'
 import type { Model } from '../state/model'
 import { paneOf } from '../state/rows'
 import {
@@ -15,19 +15,6 @@ import {
   sinceOf,
   suggestionOf,
 } from './chats'
-
-const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' })
-
-const ENDS: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' }
-
-const shortcuts = ({ replies }: Model): Line[] =>
-  replies.size
-    ? [
-        [],
-        line(textSpan(' SHORTCUTS', 'strong')),
-        ...wrapped([...replies.keys()].map((name) => `/${name}`).join('  '), 30, 3).map((text) => line(` ${text}`)),
-      ]
-    : []
 
 const MAX_CHARS = 4_000
 const NAMES: Readonly<Record<Message['role'], string>> = {
@@ -170,7 +157,7 @@ function hintOf(model: Model, chat: Chat): string {
       : `AI is paused. Back to AI in ${spellCountdown(left)} if you do not write`
   if (chat.takeover_status === 'human') return 'AI is paused. Press T to take the chat over.'
   if (chat.takeover_status === 'requested')
-    return `${sentence(chat.reason || 'Asked for a person')} Press T to take it.`
+    return `${(chat.reason || 'Asked for a person').replace(/[^.!?]$/, '$&.')} Press T to take it.`
   return 'Press T to take it over.'
 }
 
@@ -215,8 +202,6 @@ function withState(model: Model, chat: Chat, messages: readonly Message[]): read
   } as Message)
 }
 
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
-
 const INPUT_ROWS = 2
 
 function inputPane({ mode }: Model, draft: string, width: number): Line[] {
@@ -241,11 +226,12 @@ function aboutPane(model: Model, chat: Chat): Line[] {
   const suggestion = model.details[suggestionOf(chat.id)]?.value
   const byAi = messages.filter(({ role }) => role === 'assistant').length
   const facts = Object.entries(notice).slice(0, 2)
+  const replies = [...model.replies.keys()].map((name) => `/${name}`).join('  ')
   const [browser = 'not told'] = /(Firefox|Edg|Chrome|Safari)\/[\d]+/.exec(chat.user_agent ?? '') ?? []
   return [
     line(' VISITOR'),
     line(
-      ` first seen   ${clockOf(Date.parse(chat.created_at)).slice(0, 5)}${chat.visits && chat.visits > 1 ? `, ${chat.visits}${ENDS[ORDINALS.select(chat.visits)] ?? 'th'} visit` : ''}`,
+      ` first seen   ${clockOf(Date.parse(chat.created_at)).slice(0, 5)}${chat.visits && chat.visits > 1 ? `, ${ordinal(chat.visits)} visit` : ''}`,
     ),
     line(` page         ${pathOf(chat.page_url) || 'not told'}`),
     line(` language     ${flat(String(language ?? locale ?? 'not told'))}`),
@@ -264,7 +250,8 @@ function aboutPane(model: Model, chat: Chat): Line[] {
       ? wrapped(flat(suggestion), 30, 6).map((text) => line(` ${text}`))
       : [line(textSpan(' nothing yet; costs one call', 'dim'))]),
     ...noteLines(model, chat, 32),
-    ...shortcuts(model),
+    ...(model.replies.size ? [[], line(textSpan(' SHORTCUTS', 'strong'))] : []),
+    ...wrapped(replies, 30, 3).flatMap((text) => (text ? [line(` ${text}`)] : [])),
   ]
 }
 

@@ -124,20 +124,17 @@ function confirmed(model: Model, request: Dialog): Step {
   const { field, argv } = request
   const text = field?.text.trim() ?? ''
   const flags = field?.flag ? [`${field.flag}=${text}`] : []
-  const effects = argv.map((words): Effect & { type: 'run' } => ({
-    type: 'run',
-    argv: [...words.map((word) => word.replace('$', () => text)), ...flags],
-    as: request.secret ? 'secret' : request.verb === 'Verify' ? 'shown' : 'told',
-    write: request.verb !== 'Verify',
-  }))
-  const step = effects.reduce<Step>(
-    (before, effect) => {
-      const { model: next, effects } = effect.write ? writing(before.model, effect) : unchanged(before.model, effect)
+  const isRead = request.verb === 'Verify'
+  return argv.reduce<Step>(
+    (before, words) => {
+      const run = [...words.map((word) => word.replace('$', () => text)), ...flags]
+      const as = request.secret ? 'secret' : isRead ? 'shown' : 'told'
+      const effect = { type: 'run', argv: run, as, write: !isRead } as const
+      const { model: next, effects } = isRead ? unchanged(before.model, effect) : writing(before.model, effect)
       return { model: next, effects: [...before.effects, ...effects] }
     },
     unchanged(withList(browse(model), { marked: [] })),
   )
-  return step
 }
 
 function secret(model: Model, mode: ModeOf<'secret'>, key: string): Step {

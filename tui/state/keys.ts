@@ -50,8 +50,10 @@ function global(model: Model, meaning: string, key: string): Step {
       return move(model, key)
     case 'open':
       return open(model)
-    case 'pane':
-      return toPane(model, key === 'tab' ? 1 : -1)
+    case 'pane': {
+      const count = panesOf(model).length
+      return unchanged({ ...model, pane: (model.pane + (key === 'tab' ? 1 : -1) + count) % count, scroll: 0 })
+    }
     case 'mark':
       return mark(model)
     case 'filter':
@@ -149,11 +151,6 @@ function move(model: Model, key: string): Step {
   if (model.screen !== 'takeovers') return unchanged(next)
   const chat = rows[at] as Parameters<typeof readChat>[0]
   return unchanged(withList(next, { chosen: rows[at]!.id }), readChat(chat))
-}
-
-function toPane(model: Model, by: 1 | -1): Step {
-  const count = panesOf(model).length
-  return unchanged({ ...model, pane: (model.pane + by + count) % count, scroll: 0 })
 }
 
 function pick(model: Model, picker: Picker): Step {
