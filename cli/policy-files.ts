@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GuardrailPolicy } from '../src/guardrails/schema'
+import { slugOf } from '../src/kernel/text'
 import type { Preference } from '../src/routing/schema'
 import { usageFailure } from './failure'
 import { readValueFile, valueFilesIn } from './files'
@@ -13,6 +14,7 @@ type PolicyKind = (typeof POLICY_KINDS)[number]
 /** A policy or preference as written in a file, without members that the server adds, such as the id. */
 export type PolicyDocument = { object: PolicyKind; name: string; scope: 'personal' | 'team' } & Record<string, unknown>
 export type FiledPolicy = { file: string; document: PolicyDocument }
+export type Stored = GuardrailPolicy | Preference
 
 /**
  * The documents of a folder, a file, or stdin (`-`). A YAML file may contain several documents, or a list of them.
@@ -28,7 +30,7 @@ export async function readPolicyFiles(shell: Shell, from: string): Promise<Filed
 }
 
 function documentOf(value: unknown, file: string): PolicyDocument {
-  const { object, name, scope = 'personal', ...rest } = isObject(value) ? value : {}
+  const { object, name, scope = 'personal', ...rest } = Object(value) as Record<string, unknown>
   const isKnown = POLICY_KINDS.includes(object as PolicyKind) && (scope === 'personal' || scope === 'team')
   if (!isKnown || typeof name !== 'string' || !name) {
     throw usageFailure(
@@ -54,32 +56,22 @@ const MEMBERS: Record<PolicyKind, readonly string[]> = {
 /** Members that only the server sets. They are ignored, because the output of `get --json` is also a valid file. */
 const GIVEN = new Set(['id', 'org_id', 'bound_key_count', 'created', 'updated', 'warnings', 'request_id'])
 
-/** Key of kind, scope and name. Matches a document with a stored policy. */
-const keyOf = ({ object, scope, name }: Pick<PolicyDocument, 'object' | 'scope' | 'name'>): string =>
-  JSON.stringify([object, scope, name])
-
 /** A stored policy in the form of a file. */
-export function documentFrom(stored: GuardrailPolicy | Preference): PolicyDocument {
-  const { object, name, scope, description, is_default, rules } = stored
-  const own =
-    stored.object === 'routing_preference'
-      ? { examples: stored.examples, confidence_floor_overrides: stored.confidence_floor_overrides }
-      : {}
-  return { object, name, scope, description, is_default, rules, ...own }
+export function documentFrom(stored: Stored): PolicyDocument {
+  const { object, name, scope } = stored
+  const members = MEMBERS[object].map((member) => [member, (stored as Record<string, unknown>)[member]])
+  return { object, name, scope, ...Object.fromEntries(members) }
 }
 
 /** The document as YAML, or as JSON (which YAML includes) if the YAML would not parse back to the same value. */
 export function spelled(document: PolicyDocument): string {
   const yaml = Bun.YAML.stringify(document, null, 2) ?? ''
-  const same = yaml.includes('\n---') ? false : Bun.deepEquals(parsed(yaml), document)
-  return `${(same ? yaml : JSON.stringify(document, null, 2)).trimEnd()}\n`
-}
-
-function parsed(yaml: string): unknown {
+  const json = JSON.stringify(document, null, 2)
   try {
-    return Bun.YAML.parse(yaml)
+    const same = !yaml.includes('\n---') && Bun.deepEquals(Bun.YAML.parse(yaml), document)
+    return `${(same ? yaml : json).trimEnd()}\n`
   } catch {
-    return null
+    return `${json}\n`
   }
 }
 
@@ -89,7 +81,8 @@ export function writePolicyFiles({ cwd }: Shell, folder: string, documents: read
   mkdirSync(path, { recursive: true })
   const taken = new Set<string>()
   return documents.map((document) => {
-    const stem = `${document.object === 'guardrail_policy' ? 'guardrails' : 'routing'}-${slugOf(document.name)}`
+    const slug = slugOf(document.name, 60) || 'unnamed'
+    const stem = `${document.object === 'guardrail_policy' ? 'guardrails' : 'routing'}-${slug}`
     let name = `${stem}.yaml`
     for (let turn = 2; taken.has(name); turn++) name = `${stem}-${turn}.yaml`
     taken.add(name)
@@ -98,159 +91,24 @@ export function writePolicyFiles({ cwd }: Shell, folder: string, documents: read
   })
 }
 
-const slugOf = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-    .slice(0, 60) || 'unnamed'
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-export type Stored = GuardrailPolicy | Preference
-export type Step =
-  | { action: 'create'; document: PolicyDocument; file: string }
-  /** Without a file: a policy without a file stops being the default, so that one with a file can take over. */
-  | { action: 'update'; document: PolicyDocument; file: string | null; stored: Stored; fields: string[] }
-  | { action: 'delete'; stored: Stored }
-  | { action: 'keep'; document: PolicyDocument; file: string; stored: Stored }
-
-/**
- * The steps that make the stored policies equal to the files, in order. Stored policies without a file only lose the
- * default when a file takes it over. With `prune` they are deleted at the end. Among several of one name, identical
- * copies are kept and the others are matched in order.
- */
-export function planOf(filed: readonly FiledPolicy[], stored: readonly Stored[], prune: boolean): Step[] {
-  const left = Map.groupBy(stored, keyOf)
-  assertApart(filed, left)
-  const unchanged = new Map(filed.map((one) => [one, take(left, one, (found) => !changes(one, found).length)]))
-  const steps = filed.map((one): Step => {
-    const same = unchanged.get(one)
-    if (same) return { action: 'keep', ...one, stored: same }
-    const stored = take(left, one, () => true)
-    if (!stored) return { action: 'create', ...one }
-    return { action: 'update', ...one, stored, fields: changes(one, stored) }
-  })
-  const unfiled = [...left.values()].flat()
-  const gone = prune ? unfiled.map((stored): Step => ({ action: 'delete', stored })) : []
-  return [...inOrder(steps, unfiled), ...gone]
+/** The body to send for a document, as the server would store it. Throws 400 like the server. */
+export async function contentOf({ object, ...body }: PolicyDocument): Promise<Record<string, unknown>> {
+  // Loaded here, because loading the checks takes longer than most commands run.
+  return object === 'guardrail_policy'
+    ? (await import('../src/guardrails/policy')).reviewPolicy(body)
+    : (await import('../src/routing/rules')).reviewPreference(body)
 }
 
-/** Each scope has one default, so the old default is unset right before another takes its place. */
-function inOrder(steps: readonly Step[], unfiled: readonly Stored[]): Step[] {
-  const takers = new Set(
-    steps.filter(
-      (step) =>
-        'document' in step &&
-        step.action !== 'keep' &&
-        step.document.is_default === true &&
-        !('stored' in step && step.stored.is_default),
-    ),
+/** Members of the content that differ from the stored policy. */
+export const changesOf = (content: Record<string, unknown>, stored: Stored): string[] =>
+  MEMBERS[stored.object].filter(
+    (member) => !Bun.deepEquals(content[member], (stored as Record<string, unknown>)[member]),
   )
-  const leavers: Step[] = [
-    ...steps.filter((step) => step.action === 'update' && step.stored.is_default && !step.document.is_default),
-    ...unfiled.filter((stored) => stored.is_default).map(released),
-  ]
-  const pairs = new Map(
-    [...takers].map((taker) => [
-      taker,
-      leavers.find((one) => {
-        const [a, b] = [wordsOf(one), wordsOf(taker)]
-        return a.object === b.object && a.scope === b.scope
-      }),
-    ]),
-  )
-  const early = new Set(pairs.values())
-  return steps.filter((step) => !early.has(step)).flatMap((step) => [pairs.get(step) ?? [], step].flat())
+
+/** Members that a PATCH of the API would change. */
+export async function changedBy(patch: object, stored: Stored): Promise<string[]> {
+  const document = documentFrom(stored)
+  const known = Object.entries(patch).filter(([member]) => member in document)
+  const content = await contentOf({ ...document, ...Object.fromEntries(known) })
+  return [...(content.name === stored.name ? [] : ['name']), ...changesOf(content, stored)]
 }
-
-function released(stored: Stored): Step {
-  const document = { ...documentFrom(stored), is_default: false }
-  return { action: 'update', document, file: null, stored, fields: ['is_default'] }
-}
-
-/** Identifies the policy of a step, as stored or as it will be. */
-export const wordsOf = (step: Step): Pick<PolicyDocument, 'object' | 'scope' | 'name'> =>
-  step.action === 'delete' ? step.stored : step.document
-
-type Left = Map<string, Stored[]>
-
-/** Takes the first unmatched stored policy that has the document's key and that `fits`. */
-function take(left: Left, { document }: FiledPolicy, fits: (found: Stored) => boolean): Stored | undefined {
-  const candidates = left.get(keyOf(document)) ?? []
-  const place = candidates.findIndex(fits)
-  return place < 0 ? undefined : candidates.splice(place, 1)[0]
-}
-
-const changes = ({ document }: FiledPolicy, found: Stored): string[] => {
-  const [whole, known] = [wholeOf(document), wholeOf(documentFrom(found))]
-  return [...new Set([...Object.keys(whole), ...Object.keys(known)])].filter(
-    (field) => plain(whole[field]) !== plain(known[field]),
-  )
-}
-
-/**
- * Names are not unique, so as many files of a name are allowed as are stored. More are probably a forgotten copy.
- * @throws CommandFailed 2
- */
-function assertApart(filed: readonly FiledPolicy[], stored: ReadonlyMap<string, readonly Stored[]>): void {
-  for (const [key, copies] of Map.groupBy(filed, ({ document }) => keyOf(document))) {
-    if (copies.length < 2 || copies.length <= (stored.get(key)?.length ?? 0)) continue
-    const { object, name } = copies[0]!.document
-    const files = copies.map(({ file }) => file).join(' and in ')
-    throw usageFailure(`${object} "${name}" is in ${files}. Leave one out, or give it another name.`)
-  }
-}
-
-/** Values of members that a file omits, because a file describes the whole policy. */
-const EMPTY: Record<string, unknown> = {
-  description: null,
-  is_default: false,
-  rules: [],
-  examples: [],
-  confidence_floor_overrides: {},
-}
-
-/** The complete body to send, with defaults for members that the file omits. */
-export function wholeOf({ object, ...document }: PolicyDocument): Record<string, unknown> {
-  const { examples, confidence_floor_overrides, ...both } = EMPTY
-  return { ...both, ...(object === 'routing_preference' ? { examples, confidence_floor_overrides } : {}), ...document }
-}
-
-/** Members that a PATCH of the API would change. Members that PATCH does not accept count as unchanged. */
-export function changedBy(patch: object, stored: object): string[] {
-  const members = new Set(['name', ...Object.keys(EMPTY)])
-  const [wanted, known] = [patch, stored] as Record<string, unknown>[]
-  return Object.keys(patch).filter(
-    (field) =>
-      // Floors are clamped under their own name, so a member is compared with its name.
-      members.has(field) && field in stored && plain(wanted![field], field) !== plain(known![field], field),
-  )
-}
-
-const LOWEST = 0.5
-const HIGHEST = 0.99
-const DEFAULT_CONFIDENCE = 0.9
-
-/**
- * The value as the server would store it, for comparison: without null and empty members, confidences clamped
- * (docs/api.md 13), names sorted.
- */
-const plain = (value: unknown, name?: string): string => JSON.stringify(stripped(value, name)) ?? 'null'
-
-function stripped(value: unknown, name = ''): unknown {
-  if (Array.isArray(value)) return value.map((one) => stripped(one, name))
-  if (typeof value === 'number' && (name === 'confidence' || name === 'confidence_floor_overrides'))
-    return Math.min(HIGHEST, Math.max(LOWEST, value))
-  if (typeof value !== 'object' || value === null) return value
-  const rule = 'pattern' in value && 'target_mode' in value ? { confidence: DEFAULT_CONFIDENCE, ...value } : value
-  const members = Object.entries(rule)
-    .filter(([, one]) => one !== null && one !== undefined && !isEmpty(one))
-    .map(([key, one]) => [key, stripped(one, name === 'confidence_floor_overrides' ? name : key)] as const)
-  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-const isEmpty = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0

@@ -5,15 +5,13 @@ import { CommandFailed, EXIT, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { isStructured } from '../output/print'
 import {
+  changesOf,
+  contentOf,
   documentFrom,
   type FiledPolicy,
-  planOf,
   readPolicyFiles,
-  type Step,
   type Stored,
   spelled,
-  wholeOf,
-  wordsOf,
   writePolicyFiles,
 } from '../policy-files'
 import { everyOf, type Resource, resourceOver } from '../resource'
@@ -22,10 +20,6 @@ import type { Shell } from '../shell'
 import { flag, needed, text } from '../words'
 import { POLICY_ID } from './guardrails'
 import { defaultVerbs } from './resource-commands'
-
-/** Compares by name, because the class is loaded together with the checks. */
-const isRefusal = (error: unknown): error is AppError =>
-  error instanceof Error && 'kind' in error && error.kind === 'invalid' && 'code' in error
 
 const columns = columnsOf`
   action ACTION, object KIND, scope SCOPE, name NAME, fields CHANGES list, file FILE, id ID wide`
@@ -37,91 +31,131 @@ type Resources = Record<Stored['object'], Any>
 
 const EQUAL = 'Nothing to change: the server matches the files.'
 
-type Row = Omit<ReturnType<typeof shown>, 'id'> & { id: string | null }
+/** A file with the content that the server would store. */
+type Wanted = FiledPolicy & { content: Record<string, unknown> }
+type Step = Pick<Stored, 'object' | 'scope' | 'name'> & {
+  action: 'create' | 'update' | 'delete' | 'keep'
+  file: string | null
+  content: Record<string, unknown>
+  stored: Stored | null
+  fields: string[]
+  /** The default of the scope, which this step replaces. */
+  former?: Stored | undefined
+  /** The former default, if it has no file, so that no other step changes it. */
+  released?: Stored | undefined
+}
 
-function shown(step: Step) {
-  const { object, scope, name } = wordsOf(step)
-  return {
-    action: step.action,
-    object,
-    scope,
-    name,
-    fields: step.action === 'update' ? step.fields : [],
-    file: step.action === 'delete' ? null : step.file,
-    id: step.action === 'create' ? null : step.stored.id,
+const keyOf = ({ object, scope, name }: Pick<Stored, 'object' | 'scope' | 'name'>) =>
+  JSON.stringify([object, scope, name])
+
+/**
+ * The steps that make the stored policies equal to the files. Stored policies without a file only lose the default when
+ * a file takes it over. With `prune` they are deleted at the end. Among several of one name, identical copies are kept
+ * and the others are matched in order.
+ */
+function planOf(wanted: readonly Wanted[], all: readonly Stored[], prune: boolean): Step[] {
+  const left = Map.groupBy(all, keyOf)
+  assertApart(wanted, left)
+  /** Takes the first unmatched stored policy that has the document's key and that `fits`. */
+  const take = ({ document }: Wanted, fits: (stored: Stored) => boolean) => {
+    const candidates = left.get(keyOf(document)) ?? []
+    const place = candidates.findIndex(fits)
+    return place < 0 ? undefined : candidates.splice(place, 1)[0]
+  }
+  const same = new Map(wanted.map((one) => [one, take(one, (stored) => !changesOf(one.content, stored).length)]))
+  const steps = wanted.map((one): Step => {
+    const { file, content } = one
+    const { object, scope, name } = one.document
+    const stored = same.get(one) ?? take(one, () => true) ?? null
+    const fields = stored ? changesOf(content, stored) : []
+    const former = all.find(
+      (other) => other.is_default && other !== stored && other.object === object && other.scope === scope,
+    )
+    const action = stored === null ? 'create' : fields.length ? 'update' : 'keep'
+    return {
+      action,
+      file,
+      content,
+      stored,
+      fields,
+      former: content.is_default ? former : undefined,
+      object,
+      scope,
+      name,
+    }
+  })
+  const unfiled = [...left.values()].flat()
+  const gone = unfiled.map((stored): Step => {
+    const { object, scope, name } = stored
+    return { action: 'delete', file: null, content: {}, stored, fields: [], object, scope, name }
+  })
+  const released = ({ former }: Step) => (former && unfiled.includes(former) ? former : undefined)
+  return [...steps.map((step) => ({ ...step, released: released(step) })), ...(prune ? gone : [])]
+}
+
+/**
+ * Names are not unique, so as many files of a name are allowed as are stored. More are probably a forgotten copy.
+ * @throws CommandFailed 2
+ */
+function assertApart(wanted: readonly Wanted[], stored: ReadonlyMap<string, readonly Stored[]>): void {
+  for (const [key, copies] of Map.groupBy(wanted, ({ document }) => keyOf(document))) {
+    if (copies.length < 2 || copies.length <= (stored.get(key)?.length ?? 0)) continue
+    const { object, name } = copies[0]!.document
+    const files = copies.map(({ file }) => file).join(' and in ')
+    throw usageFailure(`${object} "${name}" is in ${files}. Leave one out, or give it another name.`)
   }
 }
 
-/** Executes the steps and prints what was done, even when one fails. Restores a default that it had unset. */
+/** The row of a step, after that of the default that it releases. */
+function rowsOf(
+  { action, object, scope, name, fields, file, stored, released }: Step,
+  id: string | null = stored?.id ?? null,
+) {
+  const row = { action, object, scope, name, fields: action === 'update' ? fields : [], file, id }
+  if (!released) return [row]
+  const former = { name: released.name, id: released.id, fields: ['is_default'], file: null }
+  return [{ ...row, ...former, action: 'update' as const }, row]
+}
+
+/** Executes the steps and prints what was done, even when one fails. */
 async function executeAll(shell: Shell, resources: Resources, steps: readonly Step[]): Promise<void> {
-  const done: Row[] = []
-  for (const [index, step] of steps.entries()) {
-    try {
-      done.push({ ...shown(step), id: (await execute(resources, step)) ?? shown(step).id })
-    } catch (error) {
-      if (await wasGivenBack(resources, steps[index - 1], step)) done.pop()
-      shell.print.list(done, columns, 'Nothing was changed.')
-      throw error
-    }
+  const done: object[] = []
+  try {
+    for (const step of steps) done.push(...rowsOf(step, (await execute(resources[step.object], step)) ?? undefined))
+  } catch (error) {
+    shell.print.list(done, columns, 'Nothing was changed.')
+    throw error
   }
   shell.print.list(done, columns, EQUAL)
 }
 
-/** Returns true if the previous step only unset the old default and could be undone. */
-async function wasGivenBack(resources: Resources, before: Step | undefined, step: Step): Promise<boolean> {
-  const madeRoom = before?.action === 'update' && before.file === null
-  if (!madeRoom || step.action === 'delete' || step.document.is_default !== true) return false
-  try {
-    await resources[before.stored.object].update(before.stored.id, { is_default: true })
-    return true
-  } catch {
-    return false
+/** Returns the id of a created policy. Gives the default back if the step that takes it over fails. */
+async function execute(resource: Any, { action, stored, content, scope, former }: Step): Promise<string | null> {
+  if (action === 'keep') return null
+  if (action === 'delete') await resource.remove(stored!.id)
+  else {
+    if (former) await resource.update(former.id, { is_default: false })
+    try {
+      if (action === 'update') await resource.update(stored!.id, content)
+      else return (await resource.create({ ...content, scope }, { 'idempotency-key': randomBase62(24) })).id
+    } catch (error) {
+      if (former) await resource.update(former.id, { is_default: true })
+      throw error
+    }
   }
+  return null
 }
 
-/** Returns the id of the created or changed policy, or null. */
-async function execute(resources: Resources, step: Step): Promise<string | null> {
-  if (step.action === 'keep') return null
-  if (step.action === 'delete') {
-    await resources[step.stored.object].remove(step.stored.id)
-    return null
-  }
-  const { scope, ...content } = wholeOf(step.document)
-  const resource = resources[step.document.object]
-  if (step.action === 'create') {
-    const headers = { 'idempotency-key': randomBase62(24) }
-    return (await resource.create({ ...content, scope }, headers)).id
-  }
-  return (await resource.update(step.stored.id, step.file === null ? { is_default: false } : content)).id
-}
+/** Compares by name, because the class is loaded together with the checks. */
+const isRefusal = (error: unknown): error is AppError =>
+  error instanceof Error && 'kind' in error && error.kind === 'invalid' && 'code' in error
 
 /**
  * Checks all documents as the server would before applying any, so that nothing is applied partially.
  * @throws CommandFailed 2, naming every invalid file
  */
-async function assertApplicable(filed: readonly FiledPolicy[]): Promise<void> {
-  assertOneDefault(filed)
-  // Loaded here, because loading the checks takes longer than most commands run.
-  const { reviewPolicy } = await import('../../src/guardrails/policy')
-  const { reviewPreference } = await import('../../src/routing/rules')
-  const found: { code: string; message: string }[] = []
-  for (const { file, document } of filed) {
-    const review = document.object === 'guardrail_policy' ? reviewPolicy : reviewPreference
-    try {
-      await review(wholeOf(document))
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      found.push({ code: error.code, message: `${file}: "${document.name}": ${error.message}` })
-    }
-  }
-  const [first] = found
-  if (!first) return
-  const message = `${found.map((one) => one.message).join('\n')}\nNothing was changed.`
-  throw new CommandFailed({ exitCode: EXIT.usage, code: first.code, message, help: `error ${first.code}` })
-}
-
-/** Each kind and scope has at most one default (docs/api.md 12, 13). @throws CommandFailed 2 */
-function assertOneDefault(filed: readonly FiledPolicy[]): void {
+async function reviewed(filed: readonly FiledPolicy[]): Promise<Wanted[]> {
+  // Each kind and scope has at most one default (docs/api.md 12, 13).
   const defaults = filed.filter(({ document }) => document.is_default === true)
   for (const rivals of Map.groupBy(defaults, ({ document }) => `${document.object} ${document.scope}`).values()) {
     if (rivals.length < 2) continue
@@ -130,6 +164,20 @@ function assertOneDefault(filed: readonly FiledPolicy[]): void {
     const what = `the default ${object} of scope ${scope}`
     throw usageFailure(`${named} are each ${what}. Leave "is_default" out of all but one.`)
   }
+  const wanted: Wanted[] = []
+  const found: { code: string; message: string }[] = []
+  for (const one of filed) {
+    try {
+      wanted.push({ ...one, content: await contentOf(one.document) })
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      found.push({ code: error.code, message: `${one.file}: "${one.document.name}": ${error.message}` })
+    }
+  }
+  const [first] = found
+  if (!first) return wanted
+  const message = `${found.map((one) => one.message).join('\n')}\nNothing was changed.`
+  throw new CommandFailed({ exitCode: EXIT.usage, code: first.code, message, help: `error ${first.code}` })
 }
 
 /** The policies and preferences of the owner of the key in use, or of `--org`, over their routes. */
@@ -156,17 +204,15 @@ export const policyCommands = [
       prune: flag('delete what no file has'),
     },
     async run(shell, { file, prune }) {
-      const filed = await readPolicyFiles(shell, file)
-      await assertApplicable(filed)
+      const wanted = await reviewed(await readPolicyFiles(shell, file))
       const { guardrails, routing, stored } = await storedBy(shell)
-      const steps = planOf(filed, stored, prune === true)
-      const changes = steps.filter(({ action }) => action !== 'keep')
-      if (!changes.length) return shell.print.list(steps.map(shown), columns, EQUAL)
-      const doomed = changes.filter(({ action }) => action === 'delete')
-      if (shell.globals.dryRun) shell.print.list(steps.map(shown), columns, EQUAL)
-      if (shell.planned(`make ${changes.length} changes`)) return
-      if (doomed.length)
-        shell.confirm(`Delete ${doomed.map((step) => shown(step).name).join(', ')}, which no file has?`)
+      const steps = planOf(wanted, stored, prune === true)
+      const rows = steps.flatMap((step) => rowsOf(step))
+      const changes = rows.filter(({ action }) => action !== 'keep')
+      if (!changes.length || shell.globals.dryRun) shell.print.list(rows, columns, EQUAL)
+      if (!changes.length || shell.planned(`make ${changes.length} changes`)) return
+      const doomed = changes.flatMap(({ action, name }) => (action === 'delete' ? [name] : []))
+      if (doomed.length) shell.confirm(`Delete ${doomed.join(', ')}, which no file has?`)
       const resources = { guardrail_policy: guardrails, routing_preference: routing } as unknown as Resources
       await executeAll(shell, resources, steps)
     },

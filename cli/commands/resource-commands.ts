@@ -3,7 +3,7 @@ import { type Command, column, columnsOf, commandsOf } from '../command'
 import { usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import type { Column } from '../output/columns'
-import { changedBy } from '../policy-files'
+import { changedBy, type Stored as PolicyContent } from '../policy-files'
 import {
   boundTo,
   everyOf,
@@ -159,7 +159,8 @@ export function fileCommands(kind: Filed): Command[] {
       const patch = (await readValueFile(shell, file)) as object
       const all = await over(shell, path)
       const id = await resolveRuleSet(all, wordIn(input), what)
-      const fields = bound && shell.globals.dryRun ? changedBy(patch, await all.get(id)) : Object.keys(patch)
+      const stored = bound && shell.globals.dryRun ? ((await all.get(id)) as unknown as PolicyContent) : null
+      const fields = stored ? await changedBy(patch, stored) : Object.keys(patch)
       return { file, patch, all, id, fields }
     },
     action: ({ fields, file, ...input }) =>
@@ -285,7 +286,14 @@ export function defaultVerbs(resource: ResourceName, id: string) {
       found.is_default ? undefined : `make ${found.name} the default${before ? ` instead of ${before.name}` : ''}`,
     async answer({ shell }, { found, before }) {
       if (found.is_default) return { ...found, before: found.id }
-      return { ...(await makeDefault(await resourceOf(shell, found), found, before)), before: before?.id ?? null }
+      const resource = await resourceOf(shell, found)
+      if (before) await resource.update(before.id, { is_default: false })
+      try {
+        return { ...(await resource.update(found.id, { is_default: true })), before: before?.id ?? null }
+      } catch (error) {
+        if (before) await resource.update(before.id, { is_default: true })
+        throw error
+      }
     },
     note(_, { found, before }) {
       if (found.is_default) return `${found.name} is already the default. Nothing was changed.`
@@ -301,7 +309,11 @@ export function defaultVerbs(resource: ResourceName, id: string) {
     flags: { only: choice(['personal', 'team'], 'only the default of this scope') },
     async find(shell, { policy, only }) {
       const all = (await storedOf(shell, resource)).filter(({ scope }) => only === undefined || scope === only)
-      return { found: policy === undefined ? theDefault(all) : pickNamed(all, policy, what) }
+      if (policy !== undefined) return { found: pickNamed(all, policy, what) }
+      const defaults = all.filter((one) => one.is_default)
+      if (defaults.length <= 1) return { found: defaults[0] ?? null }
+      const shown = defaults.map(({ id, object, scope, name }) => `${id}  ${object} ${scope} ${name}`)
+      throw usageFailure(`There are ${defaults.length} defaults:\n${shown.join('\n')}`, 'add the id of one of them')
     },
     action: ({ found }) => (found?.is_default ? `stop using ${found.name} as the default` : undefined),
     async answer({ shell }, { found }) {
@@ -318,17 +330,6 @@ export function defaultVerbs(resource: ResourceName, id: string) {
   return [set, unset]
 }
 
-/** Unsets the old default and sets the new one. Restores the old one if setting fails. */
-async function makeDefault(resource: Defaults, found: Stored, before: Stored | undefined): Promise<Stored> {
-  if (before) await resource.update(before.id, { is_default: false })
-  try {
-    return await resource.update(found.id, { is_default: true })
-  } catch (error) {
-    if (before) await resource.update(before.id, { is_default: true })
-    throw error
-  }
-}
-
 const resourceOf = async (shell: Shell, { object }: Stored): Promise<Defaults> =>
   (object === 'guardrail_policy'
     ? await resourceOver(shell, 'guardrail-policies')
@@ -338,11 +339,4 @@ async function storedOf(shell: Shell, resource: ResourceName): Promise<Stored[]>
   const policies = resource === 'routing' ? [] : await everyOf(await resourceOver(shell, 'guardrail-policies'))
   const preferences = resource === 'guardrails' ? [] : await everyOf(await resourceOver(shell, 'routing-preferences'))
   return [...policies, ...preferences]
-}
-
-function theDefault(all: readonly Stored[]): Stored | null {
-  const defaults = all.filter((one) => one.is_default)
-  if (defaults.length <= 1) return defaults[0] ?? null
-  const shown = defaults.map(({ id, object, scope, name }) => `${id}  ${object} ${scope} ${name}`)
-  throw usageFailure(`There are ${defaults.length} defaults:\n${shown.join('\n')}`, 'add the id of one of them')
 }

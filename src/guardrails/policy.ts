@@ -233,12 +233,13 @@ export async function validateContent({ name, description, rules }: PolicyPatch)
 }
 
 /**
- * Validates the body of a new policy like `POST /guardrail-policies`, without a server (docs/api.md 12). Throws 400
- * `validation_error` and `guardrail_policy_invalid`.
+ * Validates the body of a new policy like `POST /guardrail-policies`, without a server, and returns its content as
+ * stored (docs/api.md 12). Throws 400 `validation_error` and `guardrail_policy_invalid`.
  */
-export async function reviewPolicy(body: unknown): Promise<void> {
+export async function reviewPolicy(body: unknown) {
   assertFits(NewPolicy, body)
-  await validateContent(body)
+  const { name, description = null, is_default = false } = body
+  return { name, description, is_default, rules: (await validateContent(body)) ?? [] }
 }
 
 /**

@@ -223,10 +223,13 @@ function assertLength(text: string, path: string, max: number): void {
 const leaveToServer: PatternCheck = async () => ({ is: 'fine' })
 
 /**
- * Validates the body of a new preference like `POST /routing-preferences`, without a server. Does not try backtracking
- * patterns (docs/api.md 13). Throws 400 `validation_error` and `routing_preference_invalid`.
+ * Validates the body of a new preference like `POST /routing-preferences`, without a server, and returns its content as
+ * stored. Does not try backtracking patterns (docs/api.md 13). Throws 400 `validation_error` and
+ * `routing_preference_invalid`.
  */
-export async function reviewPreference(body: unknown): Promise<void> {
+export async function reviewPreference(body: unknown) {
   assertFits(NewPreference, body)
-  await readContent(body, leaveToServer)
+  const { name, description = null, is_default = false } = body
+  const { rules = [], examples = [], floors = {} } = await readContent(body, leaveToServer)
+  return { name, description, is_default, rules, examples, confidence_floor_overrides: floors }
 }
