@@ -144,7 +144,8 @@ export const commandsOf =
       ...rest,
       impact,
       args,
-      flags: { ...flags, ...(paged ? pageFlags : {}), ...(secret ? SECRET_FLAGS : {}) },
+      // Own flags come first, and may describe the paging flags in other words.
+      flags: { ...flags, ...(paged ? pageFlags : {}), ...flags, ...(secret ? SECRET_FLAGS : {}) },
       exits: exits.sort((a, b) => a - b),
       run: (shell, input) => runAction(shell, command, does, input),
     }
@@ -217,7 +218,7 @@ async function runAction(shell: Shell, command: Command, does: Doing, typed: obj
     const pages = async (query: PageQuery) => {
       const found = (await send(query)) as Record<string, unknown>
       const { [paged]: items, next_cursor, next = next_cursor } = found
-      return { items: (shown?.(found, given, shell) ?? items) as object[], next: next as string | null }
+      return { ...found, items: (shown?.(found, given, shell) ?? items) as object[], next: next as string | null }
     }
     return printPages(shell, input as Paging, { page: pages, columns, empty })
   }
@@ -287,12 +288,8 @@ async function atOf(shell: Shell, { apis }: Command): Promise<At> {
   return {
     ...here,
     ...(await apiOf(shell, { own })),
-    get ops() {
-      return connection.ops()
-    },
-    get client() {
-      return tenant!.client
-    },
+    ops: connection.ops(),
+    client: tenant?.client as TenantApi['client'],
   }
 }
 
@@ -300,27 +297,7 @@ export const resourceOf = ({ path }: CommandWords): string | null => (path.inclu
 export const verbOf = ({ path }: CommandWords): string => path.split(' ').at(-1)!
 
 /** The routes of both APIs, with the operators' types. Tenants have no `owner`, and only see their own data. */
-export type SharedRoutes = Pick<
-  OpsClient,
-  | 'browser'
-  | 'guardrails'
-  | 'guardrail-policies'
-  | 'routing-preferences'
-  | 'routing-corrections'
-  | 'evi'
-  | 'events'
-  | 'hooks'
-  | 'iframes'
-  | 'jobs'
-  | 'keys'
-  | 'requests'
-  | 'skills'
-  | 'test-cases'
-  | 'usage'
-  | 'views'
-  | 'workflows'
-  | 'webhooks'
->
+export type SharedRoutes = Pick<OpsClient, keyof OpsClient & keyof TenantApi['client']>
 
 /** `own` selects the data of the key in use, even on the server's machine. `owner` defaults to `--org`. */
 type OwnerFilter = { own?: boolean; owner?: string | undefined }

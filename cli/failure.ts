@@ -140,7 +140,9 @@ export function replyFailure(status: number, value: unknown): CommandFailed {
   // The client reports a call without an answer as a reply whose value is the thrown error.
   if (value instanceof CommandFailed) return value
   if (value instanceof Error) return connectionFailure(value)
-  const { error } = envelopeOf(value) ?? {}
+  const parsed = typeof value === 'string' ? jsonIn(value) : value
+  const { error: found } = (parsed ?? {}) as Partial<ErrorEnvelope>
+  const error = typeof found?.message === 'string' ? found : undefined
   const isForOperators = error?.message.startsWith('No route /ops/v1/') === true
   return new CommandFailed({
     exitCode: exitOfStatus(status),
@@ -170,10 +172,4 @@ const FIXES: Readonly<Record<string, string>> = {
   insufficient_credits: 'svc-admin credits grant OWNER 10.00 --reason "…"',
   engine_unavailable: 'svc-admin engines test',
   storage_unavailable: 'svc-admin doctor database disk',
-}
-
-function envelopeOf(value: unknown): ErrorEnvelope | null {
-  const parsed = typeof value === 'string' ? jsonIn(value) : value
-  const error = (parsed as { error?: { message?: unknown } } | null)?.error
-  return typeof error?.message === 'string' ? (parsed as ErrorEnvelope) : null
 }

@@ -109,17 +109,15 @@ export async function piecesOf(response: Response): Promise<AsyncIterable<Uint8A
 
 /** Writes the pieces to stdout, or to a file that only its owner can read. */
 export async function deliver(shell: Shell, pieces: AsyncIterable<Uint8Array>, out?: string): Promise<void> {
-  if (out) return save(fromHere(shell.cwd, out), pieces)
+  if (out) {
+    const file = createWriteStream(fromHere(shell.cwd, out), { mode: 0o600 })
+    for await (const piece of pieces) if (!file.write(piece)) await once(file, 'drain')
+    file.end()
+    return finished(file)
+  }
   // Unchanged bytes: an export may be signed, and stdout may become a file.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   for await (const piece of pieces) shell.io.raw(decoder.decode(piece, { stream: true }))
-}
-
-async function save(path: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  const file = createWriteStream(path, { mode: 0o600 })
-  for await (const piece of pieces) if (!file.write(piece)) await once(file, 'drain')
-  file.end()
-  await finished(file)
 }
 
 /**

@@ -3,7 +3,7 @@ import { type Command, resourceOf, verbOf } from './command'
 import { EXIT_MEANINGS } from './failure'
 import { GLOBAL_FLAGS } from './globals'
 import { aliasesOf, kebab } from './program'
-import type { Arg, Flags } from './words'
+import type { Flags } from './words'
 
 /** Help for everything, a noun or one command. Generated from the registry and wrapped at 80 columns. */
 export function helpFor(about: readonly string[], commands: readonly Command[]): string {
@@ -62,7 +62,15 @@ const others = (resource: string, commands: readonly Command[]): Row[] =>
 
 function commandHelp(command: Command): string {
   const args = Object.entries(command.args)
-  const usage = ['svc-admin', command.path, ...args.map(argWord), '[flags]'].join(' ')
+  const names = args.map(([name, { required }]) => (required ? name.toUpperCase() : `[${name.toUpperCase()}]`))
+  const usage = ['svc-admin', command.path, ...names, '[flags]'].join(' ')
+  const { apis, offline } = command
+  const places = [
+    apis.includes('host') && 'on this machine',
+    apis.includes('operator') && 'over the operator socket',
+    apis.includes('tenant') && 'over --url with an API key',
+    offline && 'without a server',
+  ]
   return [
     `${command.summary}.`,
     '',
@@ -82,7 +90,7 @@ function commandHelp(command: Command): string {
       (command.columns ?? []).map(({ field, header }) => [field, header]),
     ),
     '',
-    ...labelled('Runs:', placesOf(command)),
+    ...labelled('Runs:', places.filter(Boolean).join(', ')),
     ...(command.danger === 'none' ? [] : labelled('Caution:', DANGERS[command.danger])),
     ...labelled('Exit codes:', `${exitsOf(command).join(', ')} (svc-admin help exit-codes)`),
     ...section('Global flags:', flagRows(GLOBAL_FLAGS)),
@@ -103,19 +111,6 @@ const DANGERS = {
 
 export const exitsOf = (command: Command): number[] =>
   [...new Set([0, 1, 2, ...command.exits])].filter((code) => code in EXIT_MEANINGS).sort((a, b) => a - b)
-
-function placesOf({ apis, offline }: Command): string {
-  const places = [
-    apis.includes('host') && 'on this machine',
-    apis.includes('operator') && 'over the operator socket',
-    apis.includes('tenant') && 'over --url with an API key',
-    offline && 'without a server',
-  ]
-  return places.filter(Boolean).join(', ')
-}
-
-const argWord = ([name, { required }]: [string, Arg]): string =>
-  required ? name.toUpperCase() : `[${name.toUpperCase()}]`
 
 const flagRows = (flags: Flags): [string, string][] =>
   Object.entries(flags).map(([name, { about, words, value, short, env }]) => {

@@ -31,7 +31,14 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   const config = loadConfig(overridesOf(shell))
   const socketPath = join(config.dataDir, 'ops.sock')
   const transport = await chooseTransport({ globals, env, socketPath, answers: isListening })
-  const credential = await withServer(transport, () => credentialFor(shell, config.dataDir, transport, command))
+  let credential: Found | null
+  try {
+    credential = credentialFor(shell, config.dataDir, transport, command)
+  } catch (error) {
+    // If the server does not answer, reports that instead of a missing key.
+    if (transport.kind === 'remote') await assertAnswers(transport.url)
+    throw error
+  }
   assertOffered(transport, apiOfKey(credential), command)
   if (transport.kind === 'remote') sayWhere(shell, transport.url)
   return connectionOver(shell, {
@@ -42,28 +49,14 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
   })
 }
 
-/**
- * If the server does not answer, reports that instead of a missing key. @throws CommandFailed 7 if the server does not
- * answer
- */
-async function withServer<T>(transport: Transport, find: () => T): Promise<T> {
-  try {
-    return find()
-  } catch (error) {
-    if (transport.kind === 'remote') await assertAnswers(transport.url)
-    throw error
-  }
-}
-
+/** @throws CommandFailed 7 */
 async function assertAnswers(url: string): Promise<void> {
   try {
     await send({ kind: 'url', url }, '/api/v1/health', { signal: AbortSignal.timeout(PROBE_MS) })
   } catch (error) {
     const { code, name } = error as { code?: string; name: string }
-    throw unreachable(
-      `The server at ${url} does not answer (${code ?? name}).`,
-      'check the address and whether it runs',
-    )
+    const message = `The server at ${url} does not answer (${code ?? name}).`
+    throw unreachable(message, 'check the address and whether it runs')
   }
 }
 

@@ -58,7 +58,10 @@ export const everyEntry = <T>(page: Parameters<typeof eachEntry<T>>[0]): Promise
   Array.fromAsync(eachEntry(page))
 
 type Listing = {
-  page(input: PageQuery): Promise<{ items: object[]; next: string | null }>
+  /** The columns and `empty` of a page override those of the list. */
+  page(
+    input: PageQuery,
+  ): Promise<{ items: object[]; next: string | null } & Partial<Pick<Listing, 'columns' | 'empty'>>>
   columns: readonly Column[]
   empty: string
 }
@@ -67,13 +70,15 @@ type Listing = {
  * Prints one page, or with `--all` all pages. Prints to stderr how to continue (docs/operating.md 2.3). With
  * `--filter`, reads on until enough rows match.
  */
-export async function printPages(shell: Shell, paging: Paging, { page, columns, empty }: Listing): Promise<void> {
+export async function printPages(shell: Shell, paging: Paging, { page, ...shown }: Listing): Promise<void> {
   const { limit = 50, cursor, all } = paging
   const items: object[] = []
   let next = cursor ?? null
   let isEmpty = true
+  let { columns, empty } = shown
   do {
     const more = await page({ limit, ...(next ? { cursor: next } : {}) })
+    ;({ columns, empty } = { ...shown, ...more })
     isEmpty &&= !more.items.length
     items.push(...shell.print.kept(more.items, columns))
     next = more.next
@@ -137,21 +142,16 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
 
 type Growing = { rows: readonly object[]; isOver: boolean }
 
-/** Prints the rows of a growing list as they come, until it is over. Returns false after Ctrl-C. */
-export async function followRows(
-  shell: Shell,
-  columns: readonly Column[],
-  read: () => Promise<Growing>,
-): Promise<boolean> {
+/** Prints the rows of a growing list as they come, until it is over or Ctrl-C. */
+export async function followRows(shell: Shell, columns: readonly Column[], read: () => Promise<Growing>) {
   const feed = feedOf(shell, columns)
-  for (let shown = 0; ; ) {
+  let shown = 0
+  await poll(shell, { within: Number.POSITIVE_INFINITY, every: PAUSE_MS }, async () => {
     const { rows, isOver } = await read()
     feed(rows.slice(shown))
     shown = rows.length
-    if (isOver) return true
-    await shell.clock.sleep(PAUSE_MS, shell.signal)
-    if (shell.signal.aborted) return false
-  }
+    return isOver ? rows : undefined
+  })
 }
 
 /** Prints new items, oldest first, until Ctrl-C. */

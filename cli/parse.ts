@@ -27,19 +27,16 @@ export function parse(given: readonly string[], commands: readonly Command[], en
     input = found
   })
   try {
-    program.parse(spreadWatch(argv).map(markCents), { from: 'user' })
+    // `--watch=5s` becomes two words, because a bare `--watch` must not consume the next word.
+    const spread = argv.flatMap((word) => {
+      const [, pause] = /^(?:--watch|-w)=(.+)$/.exec(word) ?? []
+      return pause ? ['--watch', '--watch-every', pause] : [markCents(word)]
+    })
+    program.parse(spread, { from: 'user' })
   } catch (error) {
     throw error instanceof CommanderError ? translate(error, namedCommand(own, commands), commands) : error
   }
   return withEnvironment(input, env)
-}
-
-/** Splits `--watch=5s` into two words, because a bare `--watch` must not consume the next word. */
-function spreadWatch(argv: readonly string[]): string[] {
-  return argv.flatMap((word) => {
-    const [, pause] = /^(?:--watch|-w)=(.+)$/.exec(word) ?? []
-    return pause ? ['--watch', '--watch-every', pause] : [word]
-  })
 }
 
 /** Omitted flags take the value of their environment variable. */

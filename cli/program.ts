@@ -21,21 +21,19 @@ export function buildProgram(commands: readonly Command[], found: Found): Comman
   const resources = new Map<string, Commander>()
   for (const command of commands) {
     const resource = resourceOf(command)
-    if (resource && !resources.has(resource)) resources.set(resource, addResource(program, resource, commands, found))
+    if (resource && !resources.has(resource)) {
+      const made = silent(new Commander(resource))
+      const singular = singularOf(resource)
+      // Help does not show the singular (docs/operating.md 2.1).
+      if (singular) made.alias(singular)
+      asGroup(made, resource, commands, found)
+      program.addCommand(made)
+      resources.set(resource, made)
+    }
     const home = resource ? resources.get(resource)! : program
     home.addCommand(leaf(command, found))
   }
   return program
-}
-
-/** Adds `keys`, with the alias `key`. Help does not show the singular (docs/operating.md 2.1). */
-function addResource(program: Commander, resource: string, commands: readonly Command[], found: Found): Commander {
-  const made = silent(new Commander(resource))
-  const singular = singularOf(resource)
-  if (singular) made.alias(singular)
-  asGroup(made, resource, commands, found)
-  program.addCommand(made)
-  return made
 }
 
 export const singularOf = (resource: string): string | null => (/[^s]s$/.test(resource) ? resource.slice(0, -1) : null)
@@ -44,7 +42,11 @@ function leaf(command: Command, found: Found): Commander {
   const made = silent(new Commander(verbOf(command))).allowExcessArguments(false)
   for (const [name, arg] of Object.entries(command.args)) {
     const title = arg.variadic ? `${name}...` : name
-    const read = (word: string, before: unknown) => readNamed<unknown>(name.toUpperCase(), word, filled(arg), before)
+    const read = (word: string, before: unknown) => {
+      // An unset variable would turn a request for one item into a request for the list.
+      if (word === '') throw usageFailure(`${name.toUpperCase()} is empty.`)
+      return readNamed<unknown>(name.toUpperCase(), word, arg, before)
+    }
     made.argument(arg.required ? `<${title}>` : `[${title}]`, arg.about, read, arg.variadic ? [] : undefined)
   }
   addFlags(made, command.flags)
@@ -56,15 +58,6 @@ function leaf(command: Command, found: Found): Commander {
     found({ type: 'run', command, input: { ...words, ...Object.fromEntries(flags) }, globals })
   })
 }
-
-/** Rejects empty words, because an unset variable would turn a request for one item into a request for the list. */
-const filled = <T>({ read, ...reading }: Reading<T>): Reading<T> => ({
-  ...reading,
-  read(word, before) {
-    if (word === '') throw new BadWord('is empty')
-    return read(word, before)
-  },
-})
 
 /** A word that only groups others. Alone it shows help. An unknown word after it is rejected. */
 function asGroup(made: Commander, resource: string | null, commands: readonly Command[], found: Found): void {

@@ -70,7 +70,7 @@ export async function resourceOver<P extends Path>(
   const { api, ownerFilter } = await apiOf(shell, about)
   const { routes, list, item, query: oneQuery }: Route = RESOURCES[path]
   const all = routes(api) as Routes<P>
-  const one = (id: string) => all({ id: encodeURIComponent(id) })
+  const one = (id: string) => all({ id })
   const itemOf = (reply: Reply<Answer<P>>) => {
     const answer = expectData(reply) as Record<string, unknown>
     return ((item && answer[item]) ?? answer) as Item<P>
@@ -178,7 +178,7 @@ export async function resolveKey(api: SharedRoutes, word: string): Promise<strin
 
 /** The key for a word. @throws CommandFailed 2 for several matches, 3 for none */
 export async function findKey(api: SharedRoutes, word: string): Promise<ApiKey> {
-  return expectData(await api.keys({ ref: encodeURIComponent(await resolveKey(api, word)) }).get())
+  return expectData(await api.keys({ ref: await resolveKey(api, word) }).get())
 }
 
 type Narrowed = { live?: true; org?: string; user?: string }

@@ -14,17 +14,12 @@ import { type Input, plainWords, withoutAliases } from './program'
 import { commandsUnder, outlinedCommands } from './registry'
 import { createShell, type Io, ReaderGone, type Shell, type World } from './shell'
 
-const envelopeOf = (failure: CommandFailed) => ({
-  error: { message: failure.message, type: failure.type, code: failure.code, request_id: failure.requestId ?? null },
-  exit_code: failure.exitCode,
-  hint: failure.fix ?? null,
-})
-
 const WATCH_PAUSE_MS = 2_000
 
 /** Runs one command line and returns its exit code. All failures of the CLI are printed here. */
 export async function runCli(argv: readonly string[], world: World): Promise<number> {
-  if (argv[0] === COMPLETE) {
+  // From the scripts of `completion`. Everything after `--` is a command line up to the cursor.
+  if (argv[0] === '__complete') {
     const { complete } = await import('./commands/completion')
     await complete(argv.slice(argv[1] === '--' ? 2 : 1), await outlinedCommands(world.outlines), world)
     return EXIT.done
@@ -44,20 +39,21 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     }
     return await execute(input, commands, world)
   } catch (error) {
-    return settle(error, globals, world, lists)
+    if (error instanceof CheckFailed) return error.exitCode
+    if (error instanceof ReaderGone) return EXIT.done
+    const failure = error instanceof CommandFailed ? error : fromOutside(error)
+    if (failure.exitCode === EXIT.missing) failure.fix ??= lists
+    reportFailure(world.io, failure, formatOf(globals), paintFor(usesColor(globals, world.io.errIsTty, world.env)))
+    if (globals.debug && !(error instanceof CommandFailed)) world.io.err(String((error as Error).stack))
+    return failure.exitCode
   }
 }
-
-/** Called by the scripts of `completion`. Everything after `--` is a command line up to the cursor. */
-const COMPLETE = '__complete'
 
 /** Words that concern all commands. */
 const ABOUT_ALL = ['-h', '--help', 'help', 'cheat', 'commands']
 
-type Reading = { input: Input; commands: readonly Command[] }
-
 /** Parses a command line with the commands of its first word. Help, or an unknown word, needs all commands. */
-async function read(argv: readonly string[], { env, outlines }: World): Promise<Reading> {
+async function read(argv: readonly string[], { env, outlines }: World) {
   const plain = withoutAliases(argv)
   const first = argv.includes('--version') ? 'version' : (plain[plainWords(plain)[0]!] ?? '')
   const few = ABOUT_ALL.some((word) => argv.includes(word)) ? null : await commandsUnder(first)
@@ -85,7 +81,12 @@ async function execute(line: Input, commands: readonly Command[], world: World):
     for (const { field } of command.columns ?? []) world.io.out(field)
     return EXIT.done
   }
-  assertOffered(command, formatOf(globals))
+  const { path, formats = [] } = command
+  if (!([...FORMATS, ...formats] as Format[]).includes(formatOf(globals)))
+    throw usageFailure(
+      `${path} does not print ${formatOf(globals)}. Use ${FORMATS.join(', ')}.`,
+      'svc-admin doctor does',
+    )
   const query = globals.query === undefined ? null : await readQuery(globals.query, formatOf(globals))
   const shell = createShell(world, withProfile(globals, world.env, command), command, commands, query)
   try {
@@ -105,11 +106,6 @@ async function execute(line: Input, commands: readonly Command[], world: World):
   }
 }
 
-function assertOffered({ path, formats = [] }: Command, format: Format): void {
-  if ((FORMATS as readonly Format[]).includes(format) || (formats as readonly Format[]).includes(format)) return
-  throw usageFailure(`${path} does not print ${format}. Use ${FORMATS.join(', ')}.`, 'svc-admin doctor does')
-}
-
 /** On a terminal, each round overwrites the last. In a pipe, prints each change as a line (docs/operating.md 2.3). */
 async function repeat(shell: Shell, once: () => Promise<void>): Promise<void> {
   while (!shell.signal.aborted) {
@@ -118,16 +114,6 @@ async function repeat(shell: Shell, once: () => Promise<void>): Promise<void> {
     await shell.clock.sleep(shell.globals.watchEvery ?? WATCH_PAUSE_MS, shell.signal)
   }
   shell.exitCode = EXIT.interrupted
-}
-
-function settle(error: unknown, globals: Globals, { io, env }: World, lists: string | undefined): number {
-  if (error instanceof CheckFailed) return error.exitCode
-  if (error instanceof ReaderGone) return EXIT.done
-  const failure = error instanceof CommandFailed ? error : fromOutside(error)
-  if (failure.exitCode === EXIT.missing) failure.fix ??= lists
-  reportFailure(io, failure, formatOf(globals), paintFor(usesColor(globals, io.errIsTty, env)))
-  if (globals.debug && !(error instanceof CommandFailed)) io.err(String((error as Error).stack))
-  return failure.exitCode
 }
 
 const EXIT_OF_KIND: Partial<Record<AppError['kind'], number>> = {
@@ -152,7 +138,8 @@ function fromOutside(error: unknown): CommandFailed {
 /** Prints a failure to stderr: lines for people, else the API's error envelope (docs/operating.md 2.4). */
 function reportFailure(io: Io, failure: CommandFailed, format: Format, paint: Paint): void {
   if (isStructured(format)) {
-    io.err(safeJson(envelopeOf(failure)))
+    const { message, type, code, requestId = null, exitCode: exit_code, fix: hint = null } = failure
+    io.err(safeJson({ error: { message, type, code, request_id: requestId }, exit_code, hint }))
     return
   }
   const lines = clean(failure.message).split('\n')

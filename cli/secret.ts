@@ -74,28 +74,17 @@ export async function deliverSecret<Made extends object>(
     const encoded = Buffer.from(String(secret)).toString('base64')
     shell.io.err(`\u001b]52;c;${encoded}\u0007The secret was sent to the clipboard.`)
     shell.print.item(rest, columns)
-  } else print(shell, { made, rest, secret: String(secret), fate: fate.shown, all }, columns)
+  } else if (['table', 'wide'].includes(formatOf(shell.globals))) {
+    const { quiet } = shell.globals
+    if (!quiet) shell.print.item(rest, columns)
+    shell.io.out(quiet ? String(secret) : `\n${secret}`)
+    shell.note(`Shown once. ${fate.shown}`)
+  } else {
+    const isCsv = formatOf(shell.globals) === 'csv'
+    shell.print.item(made, isCsv ? [...all, { field: 'key', header: 'KEY' }] : all)
+  }
   return made
 }
-
-type Delivered = { made: object; rest: JsonObject; secret: string; fate: string; all: readonly Column[] }
-
-function print(
-  { io, print, globals, note }: Shell,
-  { made, rest, secret, fate, all }: Delivered,
-  columns: readonly Column[],
-): void {
-  const format = formatOf(globals)
-  if (format !== 'table' && format !== 'wide') {
-    print.item(made, format === 'csv' ? [...all, SECRET_COLUMN] : all)
-    return
-  }
-  if (!globals.quiet) print.item(rest, columns)
-  io.out(globals.quiet ? secret : `\n${secret}`)
-  note(`Shown once. ${fate}`)
-}
-
-const SECRET_COLUMN: Column = { field: 'key', header: 'KEY' }
 
 /** Opens a new file that only its owner can read. @throws CommandFailed 5 if it already exists */
 export function openNewFile(path: string, undone: string, fix: string): number {

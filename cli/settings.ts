@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { ConfigOverrides, Explained } from '../src/app/config'
-import { defineError } from '../src/kernel/errors'
-import { usageFailure } from './failure'
+import { conflictFailure, usageFailure } from './failure'
 import type { Shell } from './shell'
 import { fromHere } from './transport'
 
@@ -32,8 +31,9 @@ export async function changeSettings(
   const { resolveSettings } = await import('../src/kernel/config')
   const { RETIRED, SETTINGS } = await import('../src/app/config')
   const path = await configFileOf(shell, ofUser)
-  const before = readConfigFile(path)
-  const all = Object.entries({ ...before.config, ...changes }).filter(([, value]) => value !== undefined)
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
+  const before = parsed(text, Bun.JSONC.parse, `${path} is not valid JSON. Correct it first.`)
+  const all = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== undefined)
   const after = Object.fromEntries(all)
   resolveSettings(SETTINGS, {}, after, RETIRED)
   const [set, unset] = [true, false].map((isSet) =>
@@ -43,7 +43,9 @@ export async function changeSettings(
   )
   const what = [set && `set ${set} in ${path}`, unset && `remove ${unset} from ${path}`].filter(Boolean).join(', ')
   if (shell.planned(what)) return null
-  assertRewritable(before, changes)
+  const snippet = JSON.stringify(changes, null, 2)
+  const why = 'has comments, which would be lost if this command rewrote it. Add this to it yourself'
+  parsed(text, JSON.parse, `${path} ${why}:\n${snippet}`)
   await writeConfigFile(path, after)
   return path
 }
@@ -60,33 +62,12 @@ export async function configFileOf(shell: Shell, ofUser = false): Promise<string
   return configPath(configFile && fromHere(shell.cwd, configFile))
 }
 
-const commentsWouldGo = defineError(
-  'conflict',
-  (path: string, snippet: string) =>
-    `${path} has comments, which would be lost if this command rewrote it. Add this to it yourself:\n${snippet}`,
-)
-
-const unreadable = defineError('conflict', (path: string) => `${path} is not valid JSON. Correct it first.`)
-
-/** The configuration file: its text, and the parsed settings. */
-type ConfigFile = { path: string; text: string; config: Record<string, unknown> }
-
-/** Reads the configuration file. A missing file has no settings. Throws 409 for invalid JSON. */
-function readConfigFile(path: string): ConfigFile {
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
+/** Returns the settings of a configuration file. @throws CommandFailed 5 with `problem` */
+function parsed(text: string, parse: (text: string) => unknown, problem: string): object {
   try {
-    return { path, text, config: Bun.JSONC.parse(text) as Record<string, unknown> }
+    return parse(text) as object
   } catch {
-    throw unreadable(path)
-  }
-}
-
-/** Throws 409 if rewriting would lose the comments of the file. `changed` is what to add to it by hand. */
-function assertRewritable({ path, text }: ConfigFile, changed: Record<string, unknown>): void {
-  try {
-    JSON.parse(text)
-  } catch {
-    throw commentsWouldGo(path, JSON.stringify(changed, null, 2))
+    throw conflictFailure(problem)
   }
 }
 

@@ -46,26 +46,6 @@ export class ReaderGone extends Error {
   override name = 'ReaderGone'
 }
 
-/** Asks questions on the terminal device, so that stdin and stdout stay free for data (docs/operating.md 2.6). */
-type Prompt = {
-  /** Returns true for a yes. @throws CommandFailed 2 when nobody can be asked: "add --yes". */
-  confirm(question: string): boolean
-  /**
-   * Returns true when the user typed the name of the object to delete, or gave it as `--confirm`. `--yes` is not
-   * enough.
-   * @throws CommandFailed 2 when nobody can be asked: "add --confirm NAME"
-   */
-  confirmName(question: string, name: string): boolean
-  /** Reads a line. @throws CommandFailed 2 when nobody can be asked. */
-  line(label: string, instead: string): string
-  /** Reads a line without echo. @throws CommandFailed 2 when nobody can be asked. */
-  secret(label: string, instead: string): string
-}
-
-type Options = { yes: boolean; named?: string | undefined; mayAsk: boolean }
-
-const isYes = (answer: string): boolean => /^y(es)?$/i.test(answer.trim())
-
 /** The child process that asks. It prints the question on the terminal it reads from. */
 const ASKER = 'printf %s "$1" >&0; exec head -n 1'
 
@@ -74,7 +54,7 @@ export type Shell = {
   io: Io
   print: Printer
   paint: Paint
-  prompt: Prompt
+  prompt: ReturnType<typeof createPrompt>
   globals: Globals
   env: Environment
   cwd: string
@@ -126,7 +106,9 @@ export function createShell(
   query: Query | null = null,
 ): Shell {
   const style = printStyleOf(globals, world.io, world.clock.now())
-  const io = globals.ascii ? asciiIo(world.io) : world.io
+  const { out, err } = world.io
+  const ascii = { out: (line: string) => out(toAscii(line)), err: (line: string) => err(toAscii(line)) }
+  const io = globals.ascii ? { ...world.io, ...ascii } : world.io
   let connection: Promise<Connection> | null = null
   let hasStopped = false
   const shell: Shell = {
@@ -147,7 +129,7 @@ export function createShell(
       },
     }),
     paint: paintFor(usesColor(globals, io.outIsTty, world.env)),
-    prompt: createPrompt({ yes: globals.yes === true, named: globals.confirm, mayAsk: mayAsk(globals, io, world.env) }),
+    prompt: createPrompt(globals, mayAsk(globals, io, world.env)),
     connect: () => {
       connection ??= world.open(shell, command)
       return connection
@@ -179,62 +161,42 @@ function goOnIf(isConfirmed: boolean): void {
   throw new CommandFailed({ exitCode: EXIT.failed, code: 'not_confirmed', message: 'Nothing was changed.' })
 }
 
-const asciiIo = (io: Io): Io => ({ ...io, out: (line) => io.out(toAscii(line)), err: (line) => io.err(toAscii(line)) })
-
-function createPrompt({ yes, named, mayAsk }: Options): Prompt {
-  const ask = <T>(instead: string, conversation: (tty: number) => T): T => {
+/** Asks questions on the terminal device, so that stdin and stdout stay free for data (docs/operating.md 2.6). */
+function createPrompt({ yes = false, confirm: named }: Globals, mayAsk: boolean) {
+  /** Asks for one line. @throws CommandFailed 2 when nobody can be asked, 130 for Ctrl-C */
+  const ask = (question: string, instead: string, hides = false): string => {
     const tty = mayAsk ? openTerminal() : null
     if (tty === null) throw usageFailure('This command asks a question, but there is no terminal to ask on.', instead)
     try {
-      return conversation(tty)
+      // A child reads the answer, because our own blocked read would delay Ctrl-C until Enter. It runs before the
+      // question appears, and Ctrl-C ends it at once.
+      const child = { stdin: tty, stdout: 'pipe', stderr: 'ignore' } as const
+      if (hides) Bun.spawnSync(['stty', '-echo'], child)
+      const { stdout, signalCode } = Bun.spawnSync(['sh', '-c', ASKER, 'sh', question], child)
+      if (!signalCode) return stdout.toString().trim()
+      writeSync(tty, '\n')
+      const message = 'Interrupted. Nothing was changed.'
+      throw new CommandFailed({ exitCode: EXIT.interrupted, code: 'interrupted', message })
     } finally {
+      if (hides) {
+        Bun.spawnSync(['stty', 'echo'], { stdin: tty })
+        writeSync(tty, '\n')
+      }
       closeSync(tty)
     }
   }
   return {
-    confirm: (question) => yes || ask('add --yes', (tty) => isYes(say(tty, `${clean(question)} [y/N] `))),
-    confirmName: (question, name) => {
+    /** Returns true for a yes. */
+    confirm: (question: string) => yes || /^y(es)?$/i.test(ask(`${clean(question)} [y/N] `, 'add --yes')),
+    /** Returns true when the user typed the name, or gave it as `--confirm`. `--yes` is not enough. */
+    confirmName(question: string, name: string) {
       if (named !== undefined) return named === name
-      const words = `${clean(question)}\nType ${clean(name)} to continue: `
-      return ask(`add --confirm ${clean(name)}`, (tty) => say(tty, words).trim() === name)
+      return ask(`${clean(question)}\nType ${clean(name)} to continue: `, `add --confirm ${clean(name)}`) === name
     },
-    line: (label, instead) => ask(instead, (tty) => say(tty, `${clean(label)}: `).trim()),
-    secret: (label, instead) => ask(instead, (tty) => hidden(tty, label)),
+    line: (label: string, instead: string) => ask(`${clean(label)}: `, instead),
+    /** Reads a line without echo. */
+    secret: (label: string, instead: string) => ask(`${clean(label)} (hidden): `, instead, true),
   }
-}
-
-function hidden(tty: number, label: string): string {
-  echo('-echo')
-  try {
-    return say(tty, `${clean(label)} (hidden): `).trim()
-  } finally {
-    echo('echo')
-    writeSync(tty, '\n')
-  }
-}
-
-/** Switches echo with `stty`, which needs the terminal as its stdin. */
-function echo(setting: 'echo' | '-echo'): void {
-  Bun.spawnSync(['stty', setting], { stdin: Bun.file('/dev/tty'), stdout: 'ignore', stderr: 'ignore' })
-}
-
-/**
- * Asks for one line. A child prints the question and reads the answer, because our own blocked read would delay Ctrl-C
- * until Enter. The child runs before the question appears, and Ctrl-C ends it at once.
- * @throws CommandFailed 130
- */
-function say(tty: number, text: string): string {
-  const { stdout, signalCode } = Bun.spawnSync(['sh', '-c', ASKER, 'sh', text], {
-    stdin: tty,
-    stdout: 'pipe',
-    stderr: 'ignore',
-  })
-  if (signalCode) {
-    writeSync(tty, '\n')
-    const message = 'Interrupted. Nothing was changed.'
-    throw new CommandFailed({ exitCode: EXIT.interrupted, code: 'interrupted', message })
-  }
-  return stdout.toString().replace(/\r?\n$/, '')
 }
 
 /** Null if the process has no terminal, for example under cron. */

@@ -13,8 +13,7 @@ export type Connection = {
   /** Which API the credential opens: on this machine the operators', otherwise the one the key is for. */
   api: 'operator' | 'tenant'
   /**
-   * The operator API. Commands with an API key and `--url` are rejected before this. Never return the client from an
-   * async function: it answers to any property, `then` included, so awaiting it never resolves.
+   * The operator API. Commands with an API key and `--url` are rejected before this.
    */
   ops(): OpsClient
   /** Sends one plain request to the API of the credential in use, for streams. `ended` stops it. */

@@ -16,9 +16,6 @@ import { optional, text, whole } from '../words'
 
 const columns = columnsOf`ok HOLDS flag, scope CHAIN, sha256 SHA-256, signed_at SIGNED-AT time, public_key KEY`
 
-const isSignature = checker(ExportSignature).is
-const isCheckpoint = checker(Checkpoint).is
-
 const complain = (shell: Shell, what: string) => shell.io.err(`${shell.paint('bad', 'broken:')} ${clean(what)}`)
 
 const chainColumns = columnsOf`
@@ -108,7 +105,7 @@ async function readCheckpoints(shell: Shell, file: string): Promise<Checkpoint[]
   const text = await readTextFile(shell, file)
   const lines = text.split('\n').filter((line) => line.trim())
   const found = [jsonIn(text) ?? lines.map(jsonIn)].flat()
-  const checkpoints = found.filter(isCheckpoint)
+  const checkpoints = found.filter(checker(Checkpoint).is)
   if (!found.length || checkpoints.length < found.length)
     throw usageFailure(`${file} contains something that is not a checkpoint.`, 'use the file as the server wrote it')
   return checkpoints
@@ -129,23 +126,18 @@ async function* recordsOf(path: string): AsyncGenerator<string[]> {
 
 async function* eventsOf(path: string): AsyncGenerator<string[]> {
   yield [...EXPORT_COLUMNS]
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY }))
-    if (line) yield cells(line)
-}
-
-/** A line that is not an event becomes a record without cells, which the verification rejects. */
-function cells(line: string): string[] {
-  try {
-    return cellsOfEvent(JSON.parse(line) as AuditEvent)
-  } catch {
-    return []
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (!line) continue
+    const event = jsonIn(line)
+    // A line that is not an event becomes a record without cells, which the verification rejects.
+    yield event ? cellsOfEvent(event as AuditEvent) : []
   }
 }
 
 /** Checks a file against its detached signature, without a server. @throws CheckFailed 9 */
 async function verifySignature(shell: Shell, file: string, stored: string, publicKey: string | undefined) {
   const signature = jsonIn(await readTextFile(shell, stored))
-  if (!isSignature(signature))
+  if (!checker(ExportSignature).is(signature))
     throw usageFailure(`${stored} is not a signature of an export.`, 'audit export --out FILE --sign writes one')
   const hash = new Bun.CryptoHasher('sha256')
   for await (const piece of createReadStream(pathOf(shell, file))) hash.update(piece as Buffer)

@@ -31,13 +31,10 @@ const checkColumns = columnsOf`
 /** A path relative to the working directory of the call, or an unchanged bucket address. */
 const placeOf = ({ cwd }: Shell, word: string): string => (word.startsWith('s3://') ? word : fromHere(cwd, word))
 
-/** Where a backup is, and the file of the identity that opens it. */
-export type Backup = { folder: string; identity: string | undefined }
-
-/** Checks a backup, wherever it is, and runs `work` on its folder. */
+/** Checks a backup, wherever it is, and runs `work` on its folder. `identity` is the file with the one that opens it. */
 export async function opened(
   shell: Shell,
-  { folder, identity }: Backup,
+  { folder, identity }: { folder: string; identity: string | undefined },
   work: (folder: string, found: CheckedBackup) => Promise<void>,
 ): Promise<void> {
   const { checked } = await import('../../src/app/backups')

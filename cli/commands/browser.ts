@@ -1,4 +1,4 @@
-import { type At, apiOf, column, columnsOf, commandsOf, defined, type SharedRoutes } from '../command'
+import { type At, apiOf, column, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { followRows, printEach } from '../pages'
@@ -13,8 +13,6 @@ const browserColumns = columnsOf`
   session_id SESSION keep, status STATE, current_url PAGE, expires_at LEFT time, live_view_version VIEW number min,
   viewers VIEWERS number min, api_key_id KEY min, owner OWNER wide, current_title TITLE wide,
   last_active_at USED time wide, started_at BEGUN time wide`
-
-const sessionIn = ({ api }: { api: SharedRoutes }, id: string) => api.browser.sessions({ id: encodeURIComponent(id) })
 
 const command = commandsOf('browser', { apis: ['tenant', 'operator'], offline: false, columns: browserColumns, args })
 const madeColumns = [...browserColumns, column('embed_url', 'LINK', { wide: true })]
@@ -44,7 +42,7 @@ const linking = {
     throw usageFailure('--ttl must be from 1m to 60m.')
   },
   async answer(at: At, { id, ttl, readOnly = false, control = !readOnly }: Link) {
-    const one = sessionIn(at, id)
+    const one = at.api.browser.sessions({ id })
     if (at.isOperator) {
       const input = { control, ...(ttl === undefined ? {} : { ttl_seconds: Math.floor(ttl / 1_000) }) }
       return expectData(await one.link.post(input))
@@ -81,7 +79,7 @@ export const browserCommands = [
   command`get ID: Show one browser session: page, end and viewers
   Also shows a session that has ended, with the reason. With --watch it is read again every two seconds.
   $ browser get ${ID}
-  $ browser get ${ID} --watch`({ request: (at, { id }) => sessionIn(at, id).get() }),
+  $ browser get ${ID} --watch`({ request: ({ api }, { id }) => api.browser.sessions({ id }).get() }),
   command`create (exits 3 6): Start a browser session of your own and print its link
   The session belongs to the key in use, which pays for its minutes. Anyone with the link can watch and control it for one hour.
   $ browser create --page https://example.com
@@ -114,11 +112,13 @@ export const browserCommands = [
     args: { said: words('what to do, or the address') },
     flags: { tool: choice(TOOLS, 'which tool; act by default') },
     action: ({ id, tool = 'act' }) => `run browser_${tool} in session ${id}`,
-    request: (at, { id, said: instruction, tool = 'act' }) =>
-      sessionIn(at, id).actions.post(
-        { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, instruction?.join(' ') || undefined) },
-        { headers: at.headers },
-      ),
+    request: ({ api, headers }, { id, said: instruction, tool = 'act' }) =>
+      api.browser
+        .sessions({ id })
+        .actions.post(
+          { tool: `browser_${tool}` as const, arguments: argumentsOf(tool, instruction?.join(' ') || undefined) },
+          { headers },
+        ),
     ok: ({ status }) => status !== 'error',
   }),
   command`end (moderate, exits 3): End browser sessions and print what they cost
@@ -140,7 +140,7 @@ export const browserCommands = [
     question: ({ named }) => (named.length ? undefined : null),
     async run(shell, { named }) {
       const { api } = await apiOf(shell)
-      const end = async (id: string) => expectData(await sessionIn({ api }, id).delete())
+      const end = async (id: string) => expectData(await api.browser.sessions({ id }).delete())
       await printEach(shell, endColumns, named, end, 'No browser session is open.')
     },
   }),
@@ -178,7 +178,7 @@ export const browserCommands = [
     action: ({ id }) => `take a picture of session ${id}`,
     async answer({ api, headers, shell }, { id, out, fullPage }) {
       const input = { tool: 'browser_screenshot' as const, arguments: fullPage ? { full_page: true } : {} }
-      const done = expectData(await sessionIn({ api }, id).actions.post(input, { headers }))
+      const done = expectData(await api.browser.sessions({ id }).actions.post(input, { headers }))
       const { artifact, message } = done.result as { artifact?: Picture; message?: string }
       if (!artifact) {
         shell.note(message ?? 'The screenshot is missing.')
@@ -213,7 +213,7 @@ export const browserCommands = [
 ]
 
 async function recordingOf(shell: Shell, id: string) {
-  return expectData(await sessionIn(await apiOf(shell), id).recording.get())
+  return expectData(await (await apiOf(shell)).api.browser.sessions({ id }).recording.get())
 }
 
 type Recording = Awaited<ReturnType<typeof recordingOf>>

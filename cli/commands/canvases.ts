@@ -1,7 +1,7 @@
 import type { CanvasProblem } from '../../src/automation/canvases-schema'
-import { apiOf, columnsOf, commandsOf, defined } from '../command'
+import { columnsOf, commandsOf, defined } from '../command'
 import { CommandFailed, EXIT, expectData } from '../failure'
-import { pageFlags, pageIn, printPages } from '../pages'
+import { pageIn } from '../pages'
 import { resolveRuleSet, resourceOver } from '../resource'
 import { argument, choice, optional, text } from '../words'
 import { fileCommands } from './resource-commands'
@@ -51,32 +51,24 @@ export const canvasCommands = [
     async answer({ client, shell, headers }, { canvas, name, enabled }) {
       const id = await resolveRuleSet(await resourceOver(shell, 'canvases', { own: true }), canvas, 'canvas')
       const input = defined({ name, enabled: enabled && enabled === 'yes' })
-      const made = await client.evi.canvases({ id: encodeURIComponent(id) }).workflow.post(input, { headers })
+      const made = await client.evi.canvases({ id }).workflow.post(input, { headers })
       assertCompiled(made)
       return expectData(made).workflow
     },
   }),
-  command`runs CANVAS RUN (tenant, operator, watchable): List the runs of a canvas, or what one run did at each node
+  command`runs CANVAS RUN (tenant, operator, pages items): List the runs of a canvas, or what one run did at each node
   With the id of a run it lists the nodes in the order of the steps. With --watch it is read every two seconds.
   $ canvases runs ${ID}
   $ canvases runs "Order desk" ${RUN_ID} --watch`({
     columns: runColumns,
-    flags: pageFlags,
-    async run(shell, { canvas, run: runId, ...paging }) {
-      // Wrapped in an object, because `await` would treat the client of a route as a promise.
-      const { api } = await apiOf(shell)
+    async answer({ api, shell, page }, { canvas, run: runId }): Promise<object> {
       const id = await resolveRuleSet(await resourceOver(shell, 'canvases'), canvas, 'canvas')
-      const { one } = { one: api.evi.canvases({ id: encodeURIComponent(id) }) }
-      if (runId !== undefined) {
-        const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
-        return shell.print.list(run.nodes, nodeColumns, 'This run has no nodes.')
-      }
-      await printPages(shell, paging, {
-        page: (input) => pageIn(one.runs.get({ query: input }), 'runs'),
-        columns: runColumns,
-        empty: 'No runs yet. Create the workflow with svc-admin canvases workflow.',
-      })
+      const one = api.evi.canvases({ id })
+      if (runId === undefined) return pageIn(one.runs.get({ query: page }), 'runs')
+      const { run } = expectData(await one.runs({ runId }).get())
+      return { items: run.nodes, next: null, columns: nodeColumns, empty: 'This run has no nodes.' }
     },
+    empty: 'No runs yet. Create the workflow with svc-admin canvases workflow.',
   }),
 ]
 

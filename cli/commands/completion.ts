@@ -91,15 +91,12 @@ async function namesOf(list: Command, commands: readonly Command[], world: World
   const shell = createShell({ ...world, io }, globals, request, commands)
   const given = Object.fromEntries(Object.keys(list.args).map((name) => [name, undefined]))
   await Promise.race([list.run(shell, given).catch(() => undefined), world.clock.sleep(PATIENCE_MS, world.signal)])
-  return lines.slice(0, MAX_NAMES).flatMap(nameIn)
-}
-
-function nameIn(line: string): Candidate[] {
-  const { id, slug, name, title } = JSON.parse(line) as Record<string, unknown>
-  const word = slug ?? id
-  return typeof word === 'string'
-    ? [{ word, about: [name, title].find((one) => typeof one === 'string') ?? '' } as Candidate]
-    : []
+  return lines.slice(0, MAX_NAMES).flatMap((line) => {
+    const { id, slug, name, title } = JSON.parse(line) as Record<string, unknown>
+    const word = slug ?? id
+    const about = [name, title].find((one) => typeof one === 'string') ?? ''
+    return typeof word === 'string' ? [{ word, about } as Candidate] : []
+  })
 }
 
 /**
@@ -109,42 +106,35 @@ function nameIn(line: string): Candidate[] {
 export function nextOf(words: readonly string[], commands: readonly Command[]): Next {
   const before = words.slice(0, -1)
   const typed = words.at(-1) ?? ''
-  const named = namedIn(before, commands)
-  const flags: Flags = { ...named.command?.flags, ...GLOBAL_FLAGS }
+  const plain = plainWords(before).map((at) => before[at]!)
+  const path = namedCommand(plain, commands)
+  const command = commands.find((one) => one.path === path.join(' ')) ?? null
+  const resource = commands.some((one) => resourceOf(one) === path[0]) ? path[0] : null
+  const flags: Flags = { ...command?.flags, ...GLOBAL_FLAGS }
   const last = before.at(-1)
   const [, waiting] =
     Object.entries(flags).find(([name, { short }]) => last === `--${kebab(name)}` || last === `-${short}`) ?? []
-  if (waiting?.value !== undefined) return known(valuesOf(waiting, named.command), typed)
+  if (waiting?.value !== undefined) return known(valuesOf(waiting, command), typed)
   if (typed.startsWith('-'))
     return known(
       Object.entries(flags).map(([name, { about }]) => ({ word: `--${kebab(name)}`, about })),
       typed,
     )
-  if (!named.command)
-    return known(
-      named.resource
-        ? commands
-            .filter((command) => resourceOf(command) === named.resource)
-            .map((command) => ({ word: verbOf(command), about: command.summary }))
-        : childrenOf(null, commands).map((word) => {
-            const inside = commands.filter((command) => resourceOf(command) === word).map(verbOf)
-            return { word, about: commands.find(({ path }) => path === word)?.summary ?? inside.join(', ') }
-          }),
-      typed,
-    )
-  const takesMore = Object.values(named.command.args).some(({ variadic }) => variadic)
-  if (!takesMore && named.given >= Object.keys(named.command.args).length) return known([], typed)
-  const listed = commands.find(({ path }) => path === `${resourceOf(named.command!)} list`) ?? null
-  return { candidates: [], listed: named.given === 0 ? listed : null }
-}
-
-/** Finds the noun and command that the words name, and the number of its arguments already typed. */
-function namedIn(words: readonly string[], commands: readonly Command[]) {
-  const plain = plainWords(words).map((at) => words[at]!)
-  const named = namedCommand(plain, commands)
-  const command = commands.find(({ path }) => path === named.join(' ')) ?? null
-  const isResource = commands.some((one) => resourceOf(one) === named[0])
-  return { resource: isResource ? named[0] : null, command, given: Math.max(0, plain.length - named.length) }
+  if (!command) {
+    const inside = (word: string) => commands.filter((one) => resourceOf(one) === word)
+    const verbs = resource && inside(resource).map((one) => ({ word: verbOf(one), about: one.summary }))
+    const tops = childrenOf(null, commands).map((word) => {
+      const single = commands.find((one) => one.path === word)
+      return { word, about: single?.summary ?? inside(word).map(verbOf).join(', ') }
+    })
+    return known(verbs || tops, typed)
+  }
+  // Arguments that are already typed.
+  const given = Math.max(0, plain.length - path.length)
+  const args = Object.values(command.args)
+  if (!args.some(({ variadic }) => variadic) && given >= args.length) return known([], typed)
+  const listed = commands.find((one) => one.path === `${resourceOf(command)} list`) ?? null
+  return { candidates: [], listed: given === 0 ? listed : null }
 }
 
 function valuesOf(flag: Flag, command: Command | null): Candidate[] {

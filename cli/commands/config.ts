@@ -36,18 +36,6 @@ async function rewrite(shell: Shell, name: string, value: unknown, ofUser: boole
   shell.note(above ? `${above} sets it too, and overrides ${path}.` : `Written to ${path}. ${OF_THIS_SHELL}`)
 }
 
-async function problemsOf(shell: Shell, production: boolean): Promise<string[]> {
-  const { loadConfig } = await import('../../src/app/config')
-  try {
-    const config = loadConfig({ ...overridesOf(shell), ...(production ? { production } : {}) })
-    if (config.production) (await import('../../src/app/production')).assertMayServe(config)
-    return []
-  } catch (error) {
-    if ((error as Error).name !== 'ConfigError') throw error
-    return [...(error as ConfigError).problems]
-  }
-}
-
 /** @throws CommandFailed 2 for an unknown setting */
 async function declared(name: string) {
   const { SETTINGS } = await import('../../src/app/config')
@@ -139,10 +127,16 @@ export const configCommands = [
     columns: PROBLEMS,
     flags: { production: flag('also check what a production start refuses') },
     async run(shell, { production }) {
-      const problems = [
-        ...(await problemsOf(shell, production === true)),
-        ...(await import('../../src/app/variables')).unknownVariables(shell.env),
-      ]
+      const { loadConfig } = await import('../../src/app/config')
+      const problems: string[] = []
+      try {
+        const config = loadConfig({ ...overridesOf(shell), ...(production ? { production } : {}) })
+        if (config.production) (await import('../../src/app/production')).assertMayServe(config)
+      } catch (error) {
+        if ((error as Error).name !== 'ConfigError') throw error
+        problems.push(...(error as ConfigError).problems)
+      }
+      problems.push(...(await import('../../src/app/variables')).unknownVariables(shell.env))
       const rows = problems.map((problem) => ({ problem }))
       shell.print.list(rows, PROBLEMS, `${await configFileOf(shell)} and the environment have no problems.`)
       if (rows.length) throw new CheckFailed()

@@ -60,9 +60,7 @@ export const conversationCommands = [
       content TEXT ${(item) => itemText(item) ?? JSON.stringify(item)}`,
     async answer({ client, page: { limit, cursor } }, { id }) {
       const query = defined({ limit, order: 'desc' as const, after: cursor })
-      const { data, has_more, last_id } = expectData(
-        await client.conversations({ id: encodeURIComponent(id) }).items.get({ query }),
-      )
+      const { data, has_more, last_id } = expectData(await client.conversations({ id }).items.get({ query }))
       return { items: data, next: has_more ? last_id : null }
     },
     empty: 'It has no items.',
@@ -138,25 +136,23 @@ async function conversationsAt(shell: Shell, { key, since }: Wanted) {
     throw usageFailure('--key is for operators. With an API key you get its own conversations.')
   const { org: owner } = shell.globals
   const filter = { key, since: since === undefined ? undefined : iso(shell.clock.now() - since) }
-  // Wrapped in functions, because `await` would treat the client of a route as a promise.
-  const { ops } = connection
+  const { conversations } = connection.ops()
   const { client } = isOperator ? { client: null } : await connection.tenant()
-  const one = (id: string) => client?.conversations({ id: encodeURIComponent(id) })
-  const opsOne = (id: string) => ops().conversations({ id: encodeURIComponent(id) })
   return {
     isOperator,
     page: (input: PageQuery): Promise<{ items: Listed[]; next: string | null }> =>
       client
         ? pageIn(client.conversations.get({ query: defined({ ...input, since: filter.since }) }), 'conversations')
-        : pageIn(ops().conversations.get({ query: defined({ ...input, owner, ...filter }) }), 'conversations'),
+        : pageIn(conversations.get({ query: defined({ ...input, owner, ...filter }) }), 'conversations'),
     async get(id: string): Promise<Listed> {
-      if (isOperator) return expectData(await opsOne(id).get()).conversation
-      const { messages: _, ...outline } = expectData(await one(id)!.get()).conversation
+      if (isOperator) return expectData(await conversations({ id }).get()).conversation
+      const { messages: _, ...outline } = expectData(await client!.conversations({ id }).get()).conversation
       return outline
     },
     /** Reads a conversation with its messages. */
     read: async (id: string): Promise<Conversation> =>
-      expectData(isOperator ? await opsOne(id).messages.get() : await one(id)!.get()).conversation,
-    remove: async (id: string) => expectData(isOperator ? await opsOne(id).delete() : await one(id)!.delete()),
+      expectData(client ? await client.conversations({ id }).get() : await conversations({ id }).messages.get())
+        .conversation,
+    remove: async (id: string) => expectData(await (client ?? connection.ops()).conversations({ id }).delete()),
   }
 }

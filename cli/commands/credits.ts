@@ -1,4 +1,3 @@
-import type { KeyPatch } from '../../src/accounts/keys/schema'
 import { randomBase62 } from '../../src/kernel/crypto'
 import { KeyId } from '../../src/kernel/ids'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
@@ -100,10 +99,15 @@ export const creditCommands = [
       if (daily !== undefined || monthly !== undefined) return `set the caps of ${owner}`
       throw usageFailure('credits caps needs a cap to change.', 'add --daily or --monthly')
     },
-    async answer({ ops, shell }, { owner, daily: daily_cap_cents, monthly: monthly_cap_cents }) {
-      const wanted = defined({ daily_cap_cents, monthly_cap_cents })
+    async answer({ api, ops }, { owner, daily, monthly }): Promise<object> {
+      const wanted = defined({ daily_cap_cents: daily, monthly_cap_cents: monthly })
       const reply = await ops.credits.caps.put({ owner, ...wanted })
-      return (reply.status === 404 ? await capKey(shell, owner, wanted) : null) ?? expectData(reply)
+      const id = reply.status === 404 ? await resolveKey(api, owner) : ''
+      if (!KeyId.is(id)) return expectData(reply)
+      const key = expectData(await api.keys({ ref: id }).put(wanted))
+      const { daily_cap_cents, monthly_cap_cents, spent_today_cents, spent_month_cents } = key
+      const usage = { daily_used_cents: spent_today_cents, monthly_used_cents: spent_month_cents }
+      return { object: 'key_caps', id, scope: 'key', daily_cap_cents, monthly_cap_cents, usage }
     },
   }),
   command`balance OWNER (operator, tenant, exits 3 5): Show an owner's balance, reserved and available credit, and days left
@@ -150,17 +154,6 @@ export const creditCommands = [
     },
   }),
 ]
-
-/** Sets the caps of a key. Null when the word does not name a key. */
-async function capKey(shell: Shell, word: string, caps: KeyPatch) {
-  const { api } = await apiOf(shell)
-  const id = await resolveKey(api, word)
-  if (!KeyId.is(id)) return null
-  const key = expectData(await api.keys({ ref: id }).put(caps))
-  const { daily_cap_cents, monthly_cap_cents, spent_today_cents, spent_month_cents } = key
-  const usage = { daily_used_cents: spent_today_cents, monthly_used_cents: spent_month_cents }
-  return { object: 'key_caps', id, scope: 'key', daily_cap_cents, monthly_cap_cents, usage }
-}
 
 const spelled = (cents: number): string => `${spellCents(centsToMicro(cents))} cents`
 

@@ -7,7 +7,7 @@ import { clean } from '../../src/kernel/text'
 import { type Host, queryOf } from '../../tui/data/connection'
 import type { Keymap } from '../../tui/keymap'
 import { type PaletteCommand, SCREENS, type Screen, type Where } from '../../tui/state/model'
-import { type Command, commandsOf } from '../command'
+import { commandsOf } from '../command'
 import { CommandFailed, EXIT, usageFailure } from '../failure'
 import { type Environment, usesColor } from '../globals'
 import { kebab } from '../program'
@@ -17,8 +17,6 @@ import { choice, duration, flag } from '../words'
 import { createProfiles } from './profiles'
 
 const command = commandsOf('', { apis: ['operator'], exits: [] })
-const CTRL_C = '\u0003'
-const REPLY = /^[a-z0-9-]{1,20}$/
 const REPLY_CHARS = 4_000
 
 /** Commands that need the terminal for themselves, or never end. */
@@ -75,7 +73,11 @@ export async function showDashboard(shell: Shell, { screen = 'overview', rate = 
   const early = screenReader ? null : dropEarlyKeys(process.stdin)
   // Checks the user's own settings before connecting to a server.
   const own = Promise.all([keymapOf(env), Promise.try(repliesOf, env)])
-  const prepared = Promise.all([load(), own, own.then(() => shell.connect()), paletteOf()])
+  // Loads React only here, as a production build.
+  process.env.NODE_ENV ??= 'production'
+  const made = bundled('tui.js')
+  const loaded: Promise<typeof import('../../tui/start')> = made ? import(made) : import('../../tui/start')
+  const prepared = Promise.all([loaded, own, own.then(() => shell.connect()), paletteOf()])
   const [{ startDashboard }, [keymap, replies], connection, commands] = await prepared.catch((error: unknown) => {
     early?.giveBack()
     throw error
@@ -114,25 +116,16 @@ async function keymapOf(env: Environment): Promise<Keymap> {
   }
 }
 
-/** Loads React only here, as a production build. */
-function load(): Promise<typeof import('../../tui/start')> {
-  process.env.NODE_ENV ??= 'production'
-  const made = bundled('tui.js')
-  return made ? import(made) : import('../../tui/start')
-}
-
 async function paletteOf(): Promise<PaletteCommand[]> {
-  return (await (await import('../registry')).allCommands()).filter(({ path }) => !NOT_INSIDE.test(path)).map(asPalette)
+  const all = await (await import('../registry')).allCommands()
+  return all.flatMap(({ path, args, summary, impact }) => {
+    if (NOT_INSIDE.test(path)) return []
+    const words = Object.entries(args).map(([name, { required }]) =>
+      required ? `<${kebab(name)}>` : `[${kebab(name)}]`,
+    )
+    return [{ path, args: words.join(' '), summary, writes: impact === 'write' }]
+  })
 }
-
-const asPalette = ({ path, args, summary, impact }: Command): PaletteCommand => ({
-  path,
-  args: Object.entries(args)
-    .map(([name, { required }]) => (required ? `<${kebab(name)}>` : `[${kebab(name)}]`))
-    .join(' '),
-  summary,
-  writes: impact === 'write',
-})
 
 function whereOf({ globals, env }: Shell, { transport }: Connection): Where {
   const { inProfile, config, dataDir, keyFile } = globals
@@ -158,20 +151,18 @@ function whereOf({ globals, env }: Shell, { transport }: Connection): Where {
   }
 }
 
-async function readFrom(connection: Connection, path: string, ended?: AbortSignal): Promise<unknown> {
-  const response = await connection.fetch(path, ended)
-  const body = (await response.json().catch(() => null)) as { error?: { message?: string; code?: string } } | null
-  if (response.ok) return body
-  const message = body?.error?.message ?? `The server answered ${response.status}.`
-  const exitCode = response.status === 401 || response.status === 403 ? EXIT.refused : EXIT.unreachable
-  throw new CommandFailed({ exitCode, code: body?.error?.code ?? 'unexpected', message })
-}
-
 function hostOver(shell: Shell, connection: Connection): Host {
   const { flags } = whereOf(shell, connection)
   return {
     stream: (wanted, ended) => connection.fetch(`stream?${queryOf(wanted)}`, ended),
-    read: (path, ended) => readFrom(connection, path, ended),
+    async read(path, ended) {
+      const response = await connection.fetch(path, ended)
+      const body = (await response.json().catch(() => null)) as { error?: { message?: string; code?: string } } | null
+      if (response.ok) return body
+      const message = body?.error?.message ?? `The server answered ${response.status}.`
+      const exitCode = response.status === 401 || response.status === 403 ? EXIT.refused : EXIT.unreachable
+      throw new CommandFailed({ exitCode, code: body?.error?.code ?? 'unexpected', message })
+    },
     run: (argv, yes) => runInside(shell, [...flags, '--no-input', ...(yes ? ['--yes'] : []), ...argv]),
     save: async (text) => {
       const path = join(shell.cwd, `svc-key-${shell.clock.now()}.txt`)
@@ -193,17 +184,11 @@ async function goOnWith({ io, env, cwd, clock, signal, takeSignals }: Shell, pro
 /** Runs a command as the shell would, and captures its output. */
 async function runInside({ env, cwd, clock, signal }: Shell, argv: readonly string[]) {
   const [{ runCli }, { openConnection }] = await Promise.all([import('../run'), import('../open')])
-  let [out, err] = ['', '']
+  const [out, err]: [string[], string[]] = [[], []]
   const io: Io = {
-    out: (line) => {
-      out += `${line}\n`
-    },
-    raw: (text) => {
-      out += text
-    },
-    err: (line) => {
-      err += `${line}\n`
-    },
+    out: (line) => void out.push(`${line}\n`),
+    raw: (text) => void out.push(text),
+    err: (line) => void err.push(`${line}\n`),
     outIsTty: false,
     errIsTty: false,
     width: null,
@@ -220,7 +205,7 @@ async function runInside({ env, cwd, clock, signal }: Shell, argv: readonly stri
     takeSignals: () => new AbortController().signal,
     open: openConnection,
   })
-  return { exitCode, out, err }
+  return { exitCode, out: out.join(''), err: err.join('') }
 }
 
 function keepCrash({ env, clock }: Shell, error: unknown): string {
@@ -241,7 +226,7 @@ function keepCrash({ env, clock }: Shell, error: unknown): string {
 function repliesOf(env: Environment): ReadonlyMap<string, string> {
   const all: [string, unknown][] = Object.entries(createProfiles(env).savedReplies())
   const isGood = ([name, text]: [string, unknown]) =>
-    REPLY.test(name) && typeof text === 'string' && text.length <= REPLY_CHARS
+    /^[a-z0-9-]{1,20}$/.test(name) && typeof text === 'string' && text.length <= REPLY_CHARS
   const wrong = all.find((one) => !isGood(one))
   if (wrong)
     throw usageFailure(
@@ -257,7 +242,7 @@ function repliesOf(env: Environment): ReadonlyMap<string, string> {
  */
 function dropEarlyKeys(stdin: NodeJS.ReadStream) {
   const drop = (keys: Uint8Array) => {
-    if (!String(keys).includes(CTRL_C)) return
+    if (!String(keys).includes('\u0003')) return
     giveBack()
     process.kill(process.pid, 'SIGINT')
   }

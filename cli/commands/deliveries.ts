@@ -9,7 +9,7 @@ import { csvOf } from '../output/print'
 import { eachEntry, poll, tail } from '../pages'
 import type { Shell } from '../shell'
 import { argument, choice, duration, type FlagsGiven, flag, LAST, text, whole, words } from '../words'
-import { deliveryColumns as columns, deliveryColumns, webhookAt, webhookIds } from './webhooks'
+import { deliveryColumns as columns, webhookAt, webhookIds } from './webhooks'
 
 const WEBHOOK_FLAG = text('ID', 'id of the webhook; all of yours by default')
 const filters = {
@@ -34,7 +34,7 @@ async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Deli
   const ids = wanted.webhook === undefined ? await webhookIds(shell) : [wanted.webhook]
   const found: Delivery[] = []
   for (const id of ids) {
-    const { hook } = await webhookAt(shell, id)
+    const hook = await webhookAt(shell, id)
     const page = async ({ cursor }: { cursor?: string }) => {
       const query = { ...(cursor ? { cursor } : {}), ...(wanted.status === undefined ? {} : { status: wanted.status }) }
       const { deliveries, next_cursor } = expectData(await hook.deliveries.get({ query }))
@@ -90,29 +90,22 @@ function stillFailed(newestFirst: readonly Delivery[]): Delivery[] {
   })
 }
 
-async function replay(
-  shell: Shell,
-  found: readonly Delivery[],
-  { pauseMs, wait }: { pauseMs: number; wait: boolean },
-): Promise<void> {
+/** Sends again, and with `wait` shows each new attempt. Exits 9 when one failed, 8 when one has not ended in time. */
+async function replay(shell: Shell, all: readonly Delivery[], pauseMs: number, wait = false): Promise<void> {
   const { api } = await apiOf(shell)
   const done: object[] = []
-  const before = wait ? await attemptsOf(shell, found) : []
+  const known = new Set((wait ? await attemptsOf(shell, all) : []).map(({ id }) => id))
   try {
-    for (const [at, { id, webhook_id }] of found.entries()) {
+    for (const [at, { id, webhook_id }] of all.entries()) {
       if (at > 0) await shell.clock.sleep(pauseMs, shell.signal)
       if (shell.signal.aborted) break
       done.push(expectData(await api.webhooks({ id: webhook_id }).deliveries({ deliveryId: id }).retry.post()))
     }
   } finally {
-    if (!wait && (done.length || !found.length)) shell.print.list(done, replayed, NOTHING)
+    if (!wait && (done.length || !all.length)) shell.print.list(done, replayed, NOTHING)
   }
-  if (wait) await outcome(shell, { found: found.slice(0, done.length), before })
-}
-
-/** Shows the new attempt for each replayed delivery. Exits 9 when one failed, 8 when one has not ended in time. */
-async function outcome(shell: Shell, { found, before }: { found: readonly Delivery[]; before: readonly Delivery[] }) {
-  const known = new Set(before.map(({ id }) => id))
+  if (!wait) return
+  const found = all.slice(0, done.length)
   let ended: Delivery[] = []
   await poll(shell, { within: PATIENCE_MS, every: POLL_MS }, async () => {
     const fresh = (await attemptsOf(shell, found)).filter(({ id }) => !known.has(id))
@@ -121,10 +114,9 @@ async function outcome(shell: Shell, { found, before }: { found: readonly Delive
     )
     return ended.length === found.length ? ended : undefined
   })
-  shell.print.list(ended, deliveryColumns, NOTHING)
+  shell.print.list(ended, columns, NOTHING)
   if (ended.some(({ status }) => status === 'failed')) throw new CheckFailed()
-  if (ended.length === found.length) return
-  shell.note(`${found.length - ended.length} of ${found.length} are still pending.`)
+  if (ended.length < found.length) shell.note(`${found.length - ended.length} of ${found.length} are still pending.`)
 }
 
 /** The newest attempts of these deliveries' webhooks. */
@@ -166,7 +158,7 @@ export const deliveryCommands = [
       const isOfSame = (one: Delivery) => one.event_id === found.event_id && one.webhook_id === found.webhook_id
       for (const one of known.filter(isOfSame).toReversed()) shell.note(lineOf(one))
       if (!body) return shell.print.item(found, read)
-      const { hook } = await webhookAt(shell, found.webhook_id)
+      const hook = await webhookAt(shell, found.webhook_id)
       shell.print.item(expectData(await hook.deliveries({ deliveryId: found.id }).get()), read)
     },
   }),
@@ -186,18 +178,17 @@ export const deliveryCommands = [
       if (!ids.length && !all)
         throw usageFailure('deliveries replay needs the id of an attempt, or --all.', 'svc-admin deliveries list')
       const known = await attempts(shell, wanted, all)
-      const failed = () => shell.print.kept(stillFailed(known), deliveryColumns)
+      const failed = () => shell.print.kept(stillFailed(known), columns)
       return { found: all ? failed() : ids.map((id) => findAttempt(known, id)) }
     },
     action: ({ found }) => `send ${found.length} deliveries again`,
     question: ({ found }) => (found.length > 1 ? undefined : null),
-    run: (shell, { found, wait, rate = RATE }) => replay(shell, found, { pauseMs: 1_000 / rate, wait }),
+    run: (shell, { found, wait, rate = RATE }) => replay(shell, found, 1_000 / rate, wait),
   }),
   command`export: Write every stored delivery attempt as CSV or JSON lines, newest first
   Attempts are stored as long as events, 30 days by default. The file is CSV; with -o jsonl it has one attempt per line.
   $ deliveries export --out deliveries.csv
   $ deliveries export --status failed --since 24h -o jsonl`({
-    columns: deliveryColumns,
     flags: {
       ...filters,
       status: choice(['success', 'failed'], 'only attempts with this result'),
@@ -206,7 +197,7 @@ export const deliveryCommands = [
     async run(shell, { out, ...wanted }) {
       const isCsv = fileFormat(shell, 'deliveries export') === 'csv'
       const all = await attempts(shell, wanted, true)
-      const lines = isCsv ? csvOf(all, deliveryColumns) : all.map((one) => safeJson(one))
+      const lines = isCsv ? csvOf(all, columns) : all.map((one) => safeJson(one))
       const text = `${isCsv ? CSV_BEGIN : ''}${lines.map((line) => `${line}\n`).join('')}`
       await deliver(shell, Readable.from([Buffer.from(text)]), out)
     },

@@ -108,19 +108,15 @@ const matching = async (pattern: string): Promise<string[]> =>
 async function layOut(root: string, port: number, nodes: number): Promise<Cluster> {
   const file = join(root, 'cluster.json')
   const password = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Cluster).password : randomBase62(24)
-  const [postgresPort = 0, redisPort = 0, ...nodePorts] = freePorts(nodes + 2)
-  const cluster = { port, nodePorts, postgresPort, redisPort, password }
-  await writeWhole(file, JSON.stringify(cluster))
-  return cluster
-}
-
-/** Holds every port until the last one is found, so that all differ. */
-function freePorts(count: number): number[] {
-  const held = Array.from({ length: count }, () =>
+  // Holds every port until the last one is found, so that all differ.
+  const held = Array.from({ length: nodes + 2 }, () =>
     Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } }),
   )
   for (const one of held) one.stop(true)
-  return held.map(({ port }) => port)
+  const [postgresPort = 0, redisPort = 0, ...nodePorts] = held.map(({ port }) => port)
+  const cluster = { port, nodePorts, postgresPort, redisPort, password }
+  await writeWhole(file, JSON.stringify(cluster))
+  return cluster
 }
 
 async function startStores(root: string, { postgresPort, redisPort, password }: Cluster, programs: Programs) {
@@ -129,7 +125,12 @@ async function startStores(root: string, { postgresPort, redisPort, password }: 
     mkdirSync(folder, { mode: 0o700 })
     const passwordFile = join(folder, 'password')
     writeFileSync(passwordFile, password, { mode: 0o600 })
-    await lend(folder, passwordFile)
+    if (isRoot()) {
+      const [uid, gid] = [await finished(['id', '-u', 'postgres']), await finished(['id', '-g', 'postgres'])].map(
+        Number,
+      )
+      for (const path of [folder, passwordFile]) chownSync(path, uid!, gid!)
+    }
     const access = ['-U', 'svc', `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
     await finished(asPostgres([programs.initdb, '-D', data, ...access, '-E', 'UTF8', '--locale=C']))
   }
@@ -248,12 +249,6 @@ const isRoot = () => process.getuid?.() === 0
 /** Postgres refuses to run as root. */
 const asPostgres = (command: string[]): string[] =>
   isRoot() ? ['runuser', '-u', 'postgres', '--', ...command] : command
-
-async function lend(...paths: string[]): Promise<void> {
-  if (!isRoot()) return
-  const [uid, gid] = [await finished(['id', '-u', 'postgres']), await finished(['id', '-g', 'postgres'])].map(Number)
-  for (const path of paths) chownSync(path, uid!, gid!)
-}
 
 /** Runs a program to its end and returns its output. @throws CommandFailed 7 when it fails */
 async function finished(command: string[]): Promise<string> {

@@ -60,8 +60,12 @@ export const doctor =
       if (fix && (await repaired(shell, context, shown))) ({ context, shown } = await look())
       if (bundle) await writeReport(context, shown, bundle)
       const format = formatOf(shell.globals)
-      if (format === 'nagios' || format === 'prometheus') return tellMonitor(shell, shown, format)
-      show(shell, shown)
+      if (format !== 'nagios' && format !== 'prometheus') return show(shell, shown)
+      const { lines, code } = nagiosOf(shown)
+      for (const line of format === 'nagios' ? lines : prometheusOf(shown)) shell.io.out(line)
+      // Nagios expects its own exit codes: 0, 1 for a warning, 2 for a failure.
+      if (format === 'nagios') shell.exitCode = code
+      else if (code === 2) throw new CheckFailed()
     },
   })
 
@@ -85,14 +89,6 @@ function show(shell: Shell, results: readonly Result[]): void {
   if (formatOf(shell.globals) === 'table') draw(shell, results)
   else shell.print.list(results, columns, 'No checks.')
   if (results.some(({ status }) => status === 'fail')) throw new CheckFailed()
-}
-
-/** Nagios expects its own exit codes: 0, 1 for a warning, 2 for a failure. */
-async function tellMonitor(shell: Shell, shown: readonly Result[], format: 'nagios' | 'prometheus'): Promise<void> {
-  const { lines, code } = nagiosOf(shown)
-  for (const line of format === 'nagios' ? lines : prometheusOf(shown)) shell.io.out(line)
-  if (format === 'nagios') shell.exitCode = code
-  else if (code === 2) throw new CheckFailed()
 }
 
 /** Asks for confirmation and runs the possible repairs. Returns whether anything was repaired. */

@@ -7,15 +7,11 @@ import { flag, needed, oneOf, optional, text } from '../words'
 const command = commandsOf('engines', { apis: ['operator'] })
 
 /** Running calls keep the settings they started with. */
-const inUse = async (shell: Shell): Promise<string | undefined> =>
+export const inUse = async (shell: Shell): Promise<string | undefined> =>
   (await shell.connect()).transport.kind === 'local'
     ? undefined
     : 'New requests use it now; other nodes follow within a second.'
 export const noteInUse = (_answer: object, _input: object, shell: Shell) => inUse(shell)
-export async function sayInUse(shell: Shell): Promise<void> {
-  const line = await inUse(shell)
-  if (line) shell.note(line)
-}
 
 const priceColumns = [
   ...columnsOf`
@@ -53,7 +49,7 @@ export const namedEngineCommands = [
       const { aliases } = ops.engines
       if (action === 'list') return expectData(await aliases.get()).aliases
       if (action === 'set') return expectData(await aliases.put({ name, engine, listed }))
-      const removed = expectData(await aliases({ name: encodeURIComponent(name) }).delete())
+      const removed = expectData(await aliases({ name }).delete())
       shell.print.item(removed, columnsOf`name NAME, removed_from REMOVED FROM`)
       return undefined
     },
@@ -97,7 +93,8 @@ export const namedEngineCommands = [
       shell.print.list(found, changedColumns, 'These prices are already set.')
       if (isPlan || !found.length) return
       await put(false)
-      await sayInUse(shell)
+      const line = await inUse(shell)
+      if (line) shell.note(line)
     },
   }),
 ]

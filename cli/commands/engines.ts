@@ -3,7 +3,6 @@ import { columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readSecretInput } from '../secret'
 import type { Shell } from '../shell'
-import type { Connection } from '../transport'
 import {
   argument,
   choice,
@@ -18,7 +17,7 @@ import {
   text,
   whole,
 } from '../words'
-import { namedEngineCommands, noteInUse, sayInUse } from './engine-names'
+import { inUse, namedEngineCommands, noteInUse } from './engine-names'
 
 export type Check = { check: string; ok: boolean; latency_ms: number; detail: string }
 
@@ -29,33 +28,16 @@ const savedColumns = columnsOf`name NAME, kind KIND, models MODELS list, modes M
 
 type Saved = { saved_to: string | null; tests: { id: string; checks: Check[] }[] }
 
-/**
- * Prints the tests and what was saved. `way` is another way to fix a failure. @throws CheckFailed when nothing was
- * saved
- */
-function showSaved(shell: Shell, saved: Saved, way = ''): void {
+/** Prints the tests of an upstream. `way` is another way to fix a failure. @throws CheckFailed when nothing was saved */
+function tested(shell: Shell, saved: Saved, way = ''): Saved {
   for (const { id, checks } of shell.globals.quiet ? [] : saved.tests)
     for (const check of checks) {
       const word = check.ok ? shell.paint('good', 'ok  ') : shell.paint('bad', 'fail')
       shell.io.err(`${word}  ${clean(`${id}  ${spellCheck(check)}`)}`)
     }
-  if (saved.saved_to === null) {
-    shell.note(`Nothing was saved. Fix the problem and try again${way}, or add --no-test.`)
-    throw new CheckFailed()
-  }
-  shell.print.item(saved, savedColumns)
-}
-
-/** Prints the cost of a call if the new upstream has no price of its own. */
-async function sayPrice(shell: Shell, connection: Connection, name: string): Promise<void> {
-  const price = expectData(await connection.ops().engines.prices.get()).prices.find(({ mode }) => mode === 'fast')
-  if (!price) return
-  const { sample, sample_cents, set_by } = price
-  const from =
-    set_by === 'built in' ? "svc's own price" : `the price of ${set_by === 'here' ? 'engines set-prices' : set_by}`
-  shell.note(
-    `No price is set for ${name}, so a call costs ${from}: ${sample_cents}¢ for ${sample} (mode fast). Set one: svc-admin engines update ${name} --price-prompt N --price-completion N. See all: svc-admin engines prices`,
-  )
+  if (saved.saved_to !== null) return saved
+  shell.note(`Nothing was saved. Fix the problem and try again${way}, or add --no-test.`)
+  throw new CheckFailed()
 }
 
 const MAX_TOKENS = 100_000_000
@@ -92,12 +74,6 @@ const SETTING_FLAGS = {
   priceCompletion: whole('N', 'micro-cents for 1,000 tokens of an answer', { min: 0, max: MAX_PRICE }),
 }
 
-/** Drops null members, because a new upstream has no settings to reset. */
-const withoutNull = <T extends object>(all: T) =>
-  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)) as {
-    [N in keyof T]: Exclude<T[N], null>
-  }
-
 /** Repeated here, because importing the engines' own list would load every driver even for `--help`. */
 const UPSTREAM_KINDS = ['compat', 'anthropic', 'google', 'openai'] as const
 
@@ -112,18 +88,6 @@ const args = { name: argument('the name you gave it with engines add') }
 const command = commandsOf('engines', { apis: ['operator'], columns: savedColumns, args })
 const writing = { exits: [3, 5, 9], args } as const
 const NO_ADDRESS = 'add --base-url URL'
-
-const upstreamIn = (connection: Connection, name: string) =>
-  connection.ops().engines({ name: encodeURIComponent(name) })
-
-/** Changes an upstream, and prints what was saved. */
-async function patched(shell: Shell, name: string, body: EnginePatch, undo?: string): Promise<void> {
-  const connection = await shell.connect()
-  showSaved(shell, expectData(await upstreamIn(connection, name).patch(body)))
-  if (undo) shell.note(`undo: svc-admin engines ${undo} ${name}`)
-  await sayInUse(shell)
-}
-type EnginePatch = Parameters<ReturnType<typeof upstreamIn>['patch']>[0]
 
 export const engineCommands = [
   command`list (exits, shows engines): List the engines and the upstreams of each
@@ -149,20 +113,32 @@ export const engineCommands = [
       ...SETTING_FLAGS,
     },
     action: ({ name, kind = 'compat' }) => `connect ${name} (${kind}) for the text modes`,
-    async run(shell, { name, kind = 'compat', baseUrl, models, fromFile, noKey, noTest, ...given }) {
-      const settings = withoutNull(settingsOf(given) ?? {})
+    async answer({ ops, shell }, { name, kind = 'compat', baseUrl, models, fromFile, noKey, noTest, ...given }) {
+      // Null resets a setting, and a new upstream has none.
+      const settings = Object.entries(settingsOf(given) ?? {}).filter(([, value]) => value !== null)
       // Asked before the key, so that nobody types a key in vain.
       const address = baseUrl || (kind === 'compat' && shell.prompt.line('Address, such as http://host/v1', NO_ADDRESS))
       if (kind === 'compat' && !address) throw usageFailure('The address is empty.', NO_ADDRESS)
       const input = { label: 'API key', fromFile, instead: 'add --from-file FILE or --no-key' }
       const key = noKey ? undefined : await readSecretInput(shell, input)
-      const connection = await shell.connect()
       const same = { name, kind, test: !noTest, models, base_url: address || undefined, api_key: key }
-      const body = { ...same, settings: Object.keys(settings).length ? settings : undefined }
-      const saved = expectData(await connection.ops().engines.post(defined(body)))
-      showSaved(shell, saved, models ? '' : ', choose models with --models m1,m2')
-      await sayInUse(shell)
-      if (!('prices' in settings)) await sayPrice(shell, connection, name)
+      const body = { ...same, settings: settings.length ? Object.fromEntries(settings) : undefined }
+      const saved = expectData(await ops.engines.post(defined(body)))
+      return tested(shell, saved, models ? '' : ', choose models with --models m1,m2')
+    },
+    async note(_, { name, pricePrompt, priceCompletion }, shell) {
+      const used = (await inUse(shell)) ?? ''
+      if (pricePrompt !== undefined || priceCompletion !== undefined) return used || undefined
+      // The new upstream has no price of its own.
+      const { prices } = (await shell.connect()).ops().engines
+      const price = expectData(await prices.get()).prices.find(({ mode }) => mode === 'fast')
+      if (!price) return used || undefined
+      const { sample, sample_cents, set_by } = price
+      const from =
+        set_by === 'built in' ? "svc's own price" : `the price of ${set_by === 'here' ? 'engines set-prices' : set_by}`
+      const cost = `No price is set for ${name}, so a call costs ${from}: ${sample_cents}¢ for ${sample} (mode fast).`
+      const set = `Set one: svc-admin engines update ${name} --price-prompt N --price-completion N.`
+      return `${used && `${used}\n`}${cost} ${set} See all: svc-admin engines prices`
     },
   }),
   command`update: Change the settings of an upstream
@@ -182,12 +158,14 @@ export const engineCommands = [
       const fix = `svc-admin engines update ${name} --call-timeout 60s`
       throw usageFailure('engines update needs a setting to change.', fix)
     },
-    async run(shell, { name, baseUrl, fromFile, noTest, copy, ...given }) {
+    async answer({ ops, shell }, { name, baseUrl, fromFile, noTest, copy, ...given }) {
       const input = { label: 'API key', fromFile, instead: '--from-file FILE' }
       const api_key = fromFile ? await readSecretInput(shell, input) : undefined
       const same = { test: !noTest, copy: copy || undefined, base_url: baseUrl || undefined }
-      await patched(shell, name, defined({ ...same, api_key, settings: settingsOf(given) }))
+      const patch = defined({ ...same, api_key, settings: settingsOf(given) })
+      return tested(shell, expectData(await ops.engines({ name }).patch(patch)))
     },
+    note: noteInUse,
   }),
   command`remove NAME (moderate): Disconnect an upstream
   Deletes the upstream, its targets and its key from the database. Running calls continue. If a mode would have no engine left, it needs --force. An upstream that you copied with --copy is used again from svc.server.json or the environment.
@@ -196,8 +174,7 @@ export const engineCommands = [
     columns: columnsOf`name NAME, removed_from REMOVED FROM`,
     flags: { force: flag('remove it even if engines would have no target left') },
     action: ({ name }) => `disconnect the upstream ${name}`,
-    request: ({ ops }, { name, force }) =>
-      ops.engines({ name: encodeURIComponent(name) }).delete({}, { query: force ? { force: 'true' } : {} }),
+    request: ({ ops }, { name, force }) => ops.engines({ name }).delete({}, { query: force ? { force: 'true' } : {} }),
     note: noteInUse,
   }),
   command`map: Choose which models answer a mode, best first
@@ -208,8 +185,7 @@ export const engineCommands = [
     args: { mode: argument('a mode, an engine id or "*"') },
     flags: { to: needed(list('up:model,…', 'its targets, best first, or none'), 'add --to main:small') },
     action: ({ mode, to }) => `let ${targetsOf(to).join(', ') || 'the targets of all text modes'} answer ${mode}`,
-    request: ({ ops }, { mode, to }) =>
-      ops.engines.map({ mode: encodeURIComponent(mode) }).put({ targets: targetsOf(to) }),
+    request: ({ ops }, { mode, to }) => ops.engines.map({ mode }).put({ targets: targetsOf(to) }),
     note: noteInUse,
   }),
   command`test (exits 3 9, shows tests): Test the engines with real calls
@@ -234,7 +210,7 @@ export const engineCommands = [
     args: { upstream: argument('name of the upstream') },
     flags: { window: choice(['1h', '24h', '7d'], 'how far back; 24h by default') },
     request: ({ ops }, { upstream, window = '24h' }) =>
-      ops.engines({ name: encodeURIComponent(upstream) }).health.get({ query: { window } }),
+      ops.engines({ name: upstream }).health.get({ query: { window } }),
     shown: ({ buckets, calls, errors, p50, p95 }) =>
       buckets.flatMap((at, index) =>
         calls[index]!
@@ -251,7 +227,9 @@ export const engineCommands = [
     ...writing,
     flags: { noTest: flag('enable it without testing') },
     action: ({ name }) => `enable the upstream ${name}`,
-    run: (shell, { name, noTest }) => patched(shell, name, { settings: { off: null }, test: !noTest }, 'disable'),
+    answer: async ({ ops, shell }, { name, noTest }) =>
+      tested(shell, expectData(await ops.engines({ name }).patch({ settings: { off: null }, test: !noTest }))),
+    note: async (_, { name }, shell) => undoOf(shell, 'disable', name),
   }),
   command`disable: Disable an upstream and keep its settings
   Its settings, targets and key stay stored, but no new call goes to it. Running calls continue. The next target of each mode answers, or the built-in engine if it is on.
@@ -259,10 +237,14 @@ export const engineCommands = [
   $ engines disable main --dry-run --json`({
     ...writing,
     action: ({ name }) => `disable the upstream ${name}`,
-    run: (shell, { name }) => patched(shell, name, { settings: { off: true }, test: false }, 'enable'),
+    request: ({ ops }, { name }) => ops.engines({ name }).patch({ settings: { off: true }, test: false }),
+    note: async (_, { name }, shell) => undoOf(shell, 'enable', name),
   }),
   ...namedEngineCommands,
 ]
+
+const undoOf = async (shell: Shell, verb: string, name: string) =>
+  [`undo: svc-admin engines ${verb} ${name}`, (await inUse(shell)) ?? []].flat().join('\n')
 
 const targetsOf = (to: readonly string[]): string[] => (to.length === 1 && to[0] === 'none' ? [] : [...to])
 
@@ -274,17 +256,19 @@ function settingsOf({ header, pricePrompt, priceCompletion, ...given }: FlagsGiv
     ...same,
     timeoutMs: callTimeout,
     silenceMs: silence,
-    headers: header && Object.fromEntries(header.map(readHeader)),
+    headers:
+      header &&
+      Object.fromEntries(
+        header.map((word) => {
+          const [, name, value] = /^([^:]+):(.*)$/s.exec(word) ?? []
+          if (name === undefined) throw usageFailure(`--header is "${clean(word)}"; write NAME:VALUE.`)
+          return [name.trim(), value!.trim()]
+        }),
+      ),
     json: jsonOutput,
     files: documents,
     audio: recordings,
     prices: Object.keys(prices).length ? prices : undefined,
   })
   return Object.keys(settings).length ? settings : undefined
-}
-
-function readHeader(word: string): [string, string] {
-  const colon = word.indexOf(':')
-  if (colon < 1) throw usageFailure(`--header is "${clean(word)}"; write NAME:VALUE.`)
-  return [word.slice(0, colon).trim(), word.slice(colon + 1).trim()]
 }

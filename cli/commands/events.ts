@@ -4,7 +4,6 @@ import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { expectData, notFoundFailure } from '../failure'
 import { readValueFile } from '../files'
 import { eachEntry, pageIn, tail } from '../pages'
-import type { Shell } from '../shell'
 import { argument, duration, LAST, text, whole } from '../words'
 
 const columns = columnsOf`
@@ -72,8 +71,18 @@ export const eventCommands = [
     find: async (shell, { file }) => ({ payload: file === undefined ? null : await readValueFile(shell, file) }),
     action: ({ type }) => `publish ${type}`,
     async run(shell, { type, payload, source, repeat = 1, every = 1_000 }) {
-      const { api } = await apiOf(shell)
-      const named = { orgId: await accountOf(shell), eventType: type, payload }
+      const { api, isOperator, ownerFilter } = await apiOf(shell)
+      const connection = await shell.connect()
+      // The API expects an id.
+      let orgId = shell.globals.org
+      if (isOperator) {
+        const { id } = expectData(await connection.ops().credits.get({ query: ownerFilter }))
+        orgId = id.slice(id.indexOf(':') + 1)
+      } else if (orgId === undefined) {
+        const { user, active_org_id } = expectData(await (await connection.tenant()).client.auth.me.get())
+        orgId = active_org_id ?? user.id
+      }
+      const named = { orgId, eventType: type, payload }
       const input = source === undefined ? named : { ...named, sourceConnector: source }
       for (let at = 0; at < repeat && !shell.signal.aborted; at += 1) {
         if (at > 0) await shell.clock.sleep(every, shell.signal)
@@ -106,16 +115,3 @@ export const eventCommands = [
       api.events.post({ orgId, eventType, payload, sourceConnector: REPLAYED }, { headers }),
   }),
 ]
-
-/** The organization to publish for, as the id that the API expects. */
-async function accountOf(shell: Shell): Promise<string> {
-  const { org } = shell.globals
-  const connection = await shell.connect()
-  if (connection.api === 'operator') {
-    const { id } = expectData(await connection.ops().credits.get({ query: org === undefined ? {} : { owner: org } }))
-    return id.slice(id.indexOf(':') + 1)
-  }
-  if (org !== undefined) return org
-  const { user, active_org_id } = expectData(await (await connection.tenant()).client.auth.me.get())
-  return active_org_id ?? user.id
-}

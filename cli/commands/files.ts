@@ -1,8 +1,7 @@
 import { iso } from '../../src/kernel/clock'
 import { columnsOf, commandsOf, defined } from '../command'
 import { expectData } from '../failure'
-import { pageFlags, pageIn, printPages } from '../pages'
-import type { Shell } from '../shell'
+import { pageIn } from '../pages'
 import { argument, choice, duration } from '../words'
 
 const artifactColumns = columnsOf`
@@ -16,12 +15,11 @@ const ageColumns = columnsOf`
   files FILES number, bytes BYTES number`
 
 const TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
-const ownerFilter = ({ globals: { org } }: Shell): { owner?: string } => (org ? { owner: org } : {})
 
 const artifactCommand = commandsOf('artifacts', { apis: ['operator'] })
 
 export const artifactCommands = [
-  artifactCommand`list: List the files that svc created, newest first, or their total size
+  artifactCommand`list (pages items): List the files that svc created, newest first, or their total size
   --by org shows the total for each organization or user, the largest hundred. --by age groups files by age. --org shows only one organization or user. The prompts that created the files are not shown.
   $ artifacts list
   $ artifacts list --type video --org acme
@@ -31,29 +29,27 @@ export const artifactCommands = [
     flags: {
       type: choice(TYPES, 'only files of this type'),
       by: choice(['org', 'age'], 'totals instead of files'),
-      ...pageFlags,
     },
-    async run(shell, { type, by, ...paging }) {
-      const ops = (await shell.connect()).ops()
-      if (by) {
-        const sizes = expectData(await ops['artifact-sizes'].get({ query: ownerFilter(shell) }))
-        if (by === 'org') return shell.print.list(sizes.by_owner, ownerColumns, 'No files yet.')
-        return shell.print.list(sizes.by_age, ageColumns, '')
+    async answer({ ops, ownerFilter, page }, { type, by }): Promise<object> {
+      if (!by) {
+        const files = await pageIn(
+          ops.artifacts.get({ query: defined({ ...page, type, ...ownerFilter }) }),
+          'artifacts',
+        )
+        return { ...files, columns: artifactColumns }
       }
-      const only = { ...(type ? { type } : {}), ...ownerFilter(shell) }
-      await printPages(shell, paging, {
-        page: (input) => pageIn(ops.artifacts.get({ query: { ...input, ...only } }), 'artifacts'),
-        columns: artifactColumns,
-        empty: 'No files yet. Images, documents and videos appear here.',
-      })
+      const { by_owner, by_age } = expectData(await ops['artifact-sizes'].get({ query: ownerFilter }))
+      if (by === 'age') return { items: by_age, next: null, columns: ageColumns }
+      return { items: by_owner, next: null, columns: ownerColumns, empty: 'No files yet.' }
     },
+    empty: 'No files yet. Images, documents and videos appear here.',
   }),
   artifactCommand`get: Show one file
   Its owner reads it with GET /artifacts/{id}, which returns a link to it.
   $ artifacts get art_…`({
     columns: artifactColumns,
     args: { id: argument('id of the file') },
-    request: ({ ops }, { id }) => ops.artifacts({ id: encodeURIComponent(id) }).get(),
+    request: ({ ops }, { id }) => ops.artifacts({ id }).get(),
   }),
   artifactCommand`prune (moderate, exits 3): Delete old files
   The server does this by itself with SVC_FILES_RETENTION_DAYS. It cannot be undone. Links to the files stop working, and the files are not created again. Each deletion is recorded as artifact.deleted.
@@ -62,11 +58,12 @@ export const artifactCommands = [
     columns: columnsOf`files DELETED number, bytes BYTES number`,
     flags: { before: duration('TIME', 'only files at least this old; 90d by default') },
     async find(shell, { before = 90 * 86_400_000 }) {
-      const input = { before: iso(shell.clock.now() - before), ...ownerFilter(shell) }
+      const owner = shell.globals.org || undefined
+      const input = defined({ before: iso(shell.clock.now() - before), owner })
       const { files, bytes } = expectData(
         await (await shell.connect()).ops().artifacts.prune.post({ ...input, count_only: true }),
       )
-      const ofOwner = input.owner ? `, of ${input.owner}` : ''
+      const ofOwner = owner ? `, of ${owner}` : ''
       return { input, files, what: `${files} files of ${bytes} bytes, created before ${input.before}${ofOwner}` }
     },
     action: ({ what }) => `delete ${what}`,
@@ -95,7 +92,7 @@ export const fileCommands = [
   }),
   command`get ID: Show one file
   Its owner downloads it with GET /files/{id}/content.
-  $ files get file-…`({ request: ({ ops }, { id }) => ops.files({ id: encodeURIComponent(id) }).get() }),
+  $ files get file-…`({ request: ({ ops }, { id }) => ops.files({ id }).get() }),
   command`delete ID (moderate, exits 3): Delete a file
   It cannot be undone. A file that a batch reads is not deleted. Recorded as file.deleted.
   $ files delete file-… --dry-run
@@ -103,7 +100,7 @@ export const fileCommands = [
     columns: columnsOf`id ID keep, deleted DELETED`,
     action: ({ id }) => `delete the file ${id}`,
     question: ' It cannot be undone.',
-    request: ({ ops }, { id }) => ops.files({ id: encodeURIComponent(id) }).delete(),
+    request: ({ ops }, { id }) => ops.files({ id }).delete(),
   }),
 ]
 
@@ -131,7 +128,7 @@ export const batchCommands = [
   batchCommand`get ID: Show one batch
   "jobs log" with the id of its job shows what was tried.
   $ batches get batch_…`({
-    request: ({ ops }, { id }) => ops.batches({ id: encodeURIComponent(id) }).get(),
+    request: ({ ops }, { id }) => ops.batches({ id }).get(),
   }),
   batchCommand`cancel ID (moderate): Cancel a batch
   Lines that run end, and the answers so far are written. It cannot be undone. Recorded as batch.cancelled.
@@ -139,6 +136,6 @@ export const batchCommands = [
   $ batches cancel batch_… --yes`({
     action: ({ id }) => `cancel the batch ${id}`,
     question: ' It cannot be undone.',
-    request: ({ ops }, { id }) => ops.batches({ id: encodeURIComponent(id) }).cancel.post(),
+    request: ({ ops }, { id }) => ops.batches({ id }).cancel.post(),
   }),
 ]

@@ -8,8 +8,6 @@ import type { Shell } from '../shell'
 import { argument, choice, flag, optional, text } from '../words'
 import { defaultVerbs, fileCommands, KEYS_STAY, ruleSetColumns, ruleSetFile } from './resource-commands'
 
-const policyColumns = ruleSetColumns()
-const policyFile = ruleSetFile('policy')
 export const POLICY_ID = '4c1d7a52-9a0f-4c43-8b30-7d3c7f1f4e21'
 
 /** From the gravest. */
@@ -41,7 +39,7 @@ export const guardrailCommands = [
     resource: 'guardrails',
     what: 'guardrail policy',
     many: 'guardrail policies',
-    columns: policyColumns,
+    columns: ruleSetColumns(),
     id: POLICY_ID,
     file: 'policy.yaml',
     arg: 'policy',
@@ -92,7 +90,13 @@ export const guardrailCommands = [
         return testCases(shell, {
           file: corpus,
           every,
-          read: (fields, line) => readCase(fields, line, corpus),
+          read({ text, phase = 'input', expected, tool }, line): CorpusCase {
+            const isKnown = PHASES.includes(phase as Phase) && OUTCOMES.includes(expected as string)
+            const form = `{"text":"…","phase":"input","expected":"${OUTCOMES.join('|')}"}`
+            if (typeof text !== 'string' || !isKnown) throw usageFailure(`Line ${line} of ${corpus} is not ${form}.`)
+            const named = typeof tool === 'string' ? { tool } : {}
+            return { line, text, phase: phase as Phase, expected: expected as string, ...named }
+          },
           async judge(one) {
             const fired = (await evaluator.evaluate(one.text, one.phase, one.tool)).filter(({ triggered }) => triggered)
             const got = OUTCOMES.find((one) => fired.some(({ verdict }) => verdict === one)) ?? 'pass'
@@ -111,7 +115,7 @@ export const guardrailCommands = [
   $ guardrails diff ${POLICY_ID} -f policy.yaml
   $ guardrails diff ${POLICY_ID} -f - --json`({
     columns: columnsOf`rule RULE number, change CHANGE, before BEFORE, after AFTER`,
-    flags: policyFile,
+    flags: ruleSetFile('policy'),
     find: async (shell, { file = '-' }) => ({
       given: (await readValueFile(shell, file)) as { rules?: GuardrailRule[] },
     }),
@@ -153,16 +157,4 @@ async function evaluatorOf(shell: Shell, policy: string) {
     return rows
   }
   return { evaluate, everyPhase }
-}
-
-function readCase(fields: Record<string, unknown>, line: number, file: string): CorpusCase {
-  const { text, phase = 'input', expected, tool } = fields
-  const isKnown = PHASES.includes(phase as Phase) && OUTCOMES.includes(expected as string)
-  if (typeof text !== 'string' || !isKnown) {
-    throw usageFailure(
-      `Line ${line} of ${file} is not {"text":"…","phase":"input","expected":"${OUTCOMES.join('|')}"}.`,
-    )
-  }
-  const named = typeof tool === 'string' ? { tool } : {}
-  return { line, text, phase: phase as Phase, expected: expected as string, ...named }
 }

@@ -1,7 +1,7 @@
 import type { Setting } from '../../src/kernel/config'
 import { didYouMean } from '../../src/kernel/nearest'
 import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
-import { type Command, columnsOf, commandsOf } from '../command'
+import { columnsOf, commandsOf } from '../command'
 import { EXIT_MEANINGS, usageFailure } from '../failure'
 import { GLOBAL_FLAGS } from '../globals'
 import { exitsOf, helpFor, rows } from '../help'
@@ -38,36 +38,30 @@ export const cheat = command`cheat: Print examples of commands, ready to paste
   },
 })
 
-const SCHEMA_VERSION = 1
-
 export const listCommands = command`commands: List every command
   In JSON each entry has its arguments, flags, exit codes, impact (ro or rw) and danger. A program can use these to decide what to run.
   $ commands
   $ commands -o json`({
   columns: columnsOf`command COMMAND, impact IMPACT, summary SUMMARY`,
   async run(shell) {
-    shell.print.list(shell.commands.map(describe), listCommands.columns!, 'No commands.')
+    const described = shell.commands.map((command) => ({
+      schema_version: 1,
+      command: command.path,
+      summary: command.summary,
+      impact: command.impact === 'read' ? 'ro' : 'rw',
+      danger: command.danger,
+      planes: command.apis,
+      offline: command.offline,
+      arguments: Object.entries(command.args).map(([name, { about, required }]) => ({ name, about, required })),
+      flags: Object.entries(command.flags).map(([name, { about, value = null, words = null }]) => {
+        return { name: `--${kebab(name)}`, about, value, words }
+      }),
+      columns: (command.columns ?? []).map(({ field }) => field),
+      exit_codes: exitsOf(command),
+      examples: command.examples.map((example) => `svc-admin ${example}`),
+    }))
+    shell.print.list(described, listCommands.columns!, 'No commands.')
   },
-})
-
-const describe = (command: Command) => ({
-  schema_version: SCHEMA_VERSION,
-  command: command.path,
-  summary: command.summary,
-  impact: command.impact === 'read' ? 'ro' : 'rw',
-  danger: command.danger,
-  planes: command.apis,
-  offline: command.offline,
-  arguments: Object.entries(command.args).map(([name, { about, required }]) => ({ name, about, required })),
-  flags: Object.entries(command.flags).map(([name, { about, value, words }]) => ({
-    name: `--${kebab(name)}`,
-    about,
-    value: value ?? null,
-    words: words ?? null,
-  })),
-  columns: (command.columns ?? []).map(({ field }) => field),
-  exit_codes: exitsOf(command),
-  examples: command.examples.map((example) => `svc-admin ${example}`),
 })
 
 /** Help topics that are not commands (docs/operating.md 2.8). They apply to all. */
@@ -81,25 +75,20 @@ export const help = command`help: Explain a command, a topic or an error code
   $ help keys create`({
   args: { topic: optional('a topic, a noun or a command'), word: optional("the command's verb, or an error code") },
   async run(shell, { topic, word }) {
-    if (topic === 'exit-codes') return exitCodes(shell)
+    if (topic === 'exit-codes') {
+      for (const line of rows(Object.entries(EXIT_MEANINGS))) shell.io.out(line.trimStart().padStart(line.length - 2))
+      return
+    }
     if (topic === 'environment') return environment(shell)
     if (topic === 'error') return errorPage(shell, word)
     if (topic && Object.hasOwn(TOPIC_PAGES, topic)) return shell.io.raw(TOPIC_PAGES[topic]!)
     const known = shell.commands.some(({ path }) => path.split(' ')[0] === topic)
     if (topic && !known)
       throw usageFailure(`There is no topic "${topic}".${didYouMean(topic, TOPICS)}`, 'svc-admin help')
-    shell.io.out(
-      helpFor(
-        [topic, word].filter((one) => one !== undefined),
-        shell.commands,
-      ),
-    )
+    const about = [topic, word].filter((one) => one !== undefined)
+    shell.io.out(helpFor(about, shell.commands))
   },
 })
-
-function exitCodes({ io }: Shell): void {
-  for (const line of rows(Object.entries(EXIT_MEANINGS))) io.out(line.trimStart().padStart(line.length - 2))
-}
 
 async function environment({ io }: Shell): Promise<void> {
   const own = Object.entries<Flag>(GLOBAL_FLAGS).flatMap(([name, { env }]) =>

@@ -1,6 +1,6 @@
 import { isEventPattern, matchesPattern } from '../../src/events/schema'
 import { iso } from '../../src/kernel/clock'
-import { type At, columnsOf, commandsOf, defined } from '../command'
+import { columnsOf, commandsOf, defined } from '../command'
 import { usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { everyOf, itemArgument, resourceOver } from '../resource'
@@ -26,8 +26,6 @@ const changes = {
 const presets = columnsOf`id ID keep, event_pattern PATTERN, default_skill SKILL, description WHAT IT DOES`
 
 const command = commandsOf('hooks', { apis: ['tenant', 'operator'], columns, args })
-
-const hookIn = ({ api }: At, id: string) => api.hooks({ id: encodeURIComponent(id) })
 
 const settings = async (shell: Shell, { cooldown, name, file }: FlagsGiven<typeof changes>) =>
   defined({
@@ -90,7 +88,7 @@ export const hookCommands = [
     flags: changes,
     find: async (shell, { id: _, ...given }) => ({ patch: await settings(shell, given) }),
     action: ({ id, patch }) => `change ${Object.keys(patch).join(', ') || 'nothing'} of hook ${id}`,
-    request: (at, { id, patch }) => hookIn(at, id).patch(patch),
+    request: ({ api }, { id, patch }) => api.hooks({ id }).patch(patch),
   }),
   plain.enable,
   plain.disable,
@@ -100,7 +98,7 @@ export const hookCommands = [
   $ hooks runs 5b1f0c7e-…
   $ hooks runs 5b1f0c7e-… --watch --json`({
     columns: runs,
-    request: (at, { id }) => hookIn(at, id).executions.get({ query: at.page }),
+    request: ({ api, page }, { id }) => api.hooks({ id }).executions.get({ query: page }),
     empty: 'No event has matched it yet.',
   }),
   command`match: List what an event with this name would trigger, without publishing it
@@ -111,43 +109,33 @@ export const hookCommands = [
     args: { type: argument('name of the event: words joined by dots') },
     async run(shell, { type }) {
       if (!isEventPattern(type) || type.includes('*')) {
-        throw usageFailure(
-          `"${type}" is not an event name.`,
-          'use lower-case words joined by dots, such as order.created',
-        )
+        const fix = 'use lower-case words joined by dots, such as order.created'
+        throw usageFailure(`"${type}" is not an event name.`, fix)
       }
-      const all = [...(await hooks(shell)), ...(await workflows(shell)), ...(await webhooks(shell))]
-      const found = all.filter(({ kind, pattern }) => matchesPattern(pattern, type, { prefix: kind !== 'webhook' }))
+      const now = shell.clock.now()
+      const hooks = (await everyOf(await resourceOver(shell, 'hooks'))).map((hook): Match => {
+        const { id, event_pattern, skill_slug, enabled, disabled_reason, last_fired_at, cooldown_minutes } = hook
+        const until = last_fired_at === null ? 0 : Date.parse(last_fired_at) + cooldown_minutes * MINUTE_MS
+        const rests = until > now ? `in cooldown until ${iso(until)}` : 'ready'
+        const off = disabled_reason === null ? 'disabled' : `paused: ${disabled_reason}`
+        return { kind: 'hook', id, pattern: event_pattern, does: skill_slug, state: enabled ? rests : off }
+      })
+      const workflows = (await everyOf(await resourceOver(shell, 'workflows'))).flatMap((workflow): Match[] => {
+        const { id, name, triggerType, triggerConfig, enabled } = workflow
+        const { eventPattern, filter } = triggerConfig as { eventPattern?: unknown; filter?: unknown }
+        if (triggerType !== 'event' || typeof eventPattern !== 'string') return []
+        const ready = filter === undefined ? 'ready' : `if ${String(filter)}`
+        return [{ kind: 'workflow', id, pattern: eventPattern, does: name, state: enabled ? ready : 'disabled' }]
+      })
+      const webhooks = (await everyOf(await resourceOver(shell, 'webhooks'))).flatMap((webhook) => {
+        const { id, url, event_types, enabled, disabled_reason } = webhook
+        const state = enabled ? 'ready' : ['disabled', disabled_reason].filter((part) => part !== null).join(': ')
+        return event_types.map((pattern): Match => ({ kind: 'webhook', id, pattern, does: url, state }))
+      })
+      const found = [...hooks, ...workflows, ...webhooks].filter(({ kind, pattern }) =>
+        matchesPattern(pattern, type, { prefix: kind !== 'webhook' }),
+      )
       shell.print.list(found, matchColumns, `Nothing listens for ${type}.`)
     },
   }),
 ]
-
-async function hooks(shell: Shell): Promise<Match[]> {
-  const now = shell.clock.now()
-  const all = await everyOf(await resourceOver(shell, 'hooks'))
-  return all.map(({ id, event_pattern, skill_slug, enabled, disabled_reason, last_fired_at, cooldown_minutes }) => {
-    const until = last_fired_at === null ? 0 : Date.parse(last_fired_at) + cooldown_minutes * MINUTE_MS
-    const rests = until > now ? `in cooldown until ${iso(until)}` : 'ready'
-    const off = disabled_reason === null ? 'disabled' : `paused: ${disabled_reason}`
-    return { kind: 'hook', id, pattern: event_pattern, does: skill_slug, state: enabled ? rests : off }
-  })
-}
-
-async function workflows(shell: Shell): Promise<Match[]> {
-  const all = await everyOf(await resourceOver(shell, 'workflows'))
-  return all.flatMap(({ id, name, triggerType, triggerConfig, enabled }) => {
-    const { eventPattern, filter } = triggerConfig as { eventPattern?: unknown; filter?: unknown }
-    if (triggerType !== 'event' || typeof eventPattern !== 'string') return []
-    const ready = filter === undefined ? 'ready' : `if ${String(filter)}`
-    return [{ kind: 'workflow', id, pattern: eventPattern, does: name, state: enabled ? ready : 'disabled' }]
-  })
-}
-
-async function webhooks(shell: Shell): Promise<Match[]> {
-  const all = await everyOf(await resourceOver(shell, 'webhooks'))
-  return all.flatMap(({ id, url, event_types, enabled, disabled_reason }) => {
-    const state = enabled ? 'ready' : ['disabled', disabled_reason].filter((part) => part !== null).join(': ')
-    return event_types.map((pattern): Match => ({ kind: 'webhook', id, pattern, does: url, state }))
-  })
-}

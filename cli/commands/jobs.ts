@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Job } from '../../src/charging/public-jobs-schema'
 import { iso } from '../../src/kernel/clock'
 import { apiOf, columnsOf, commandsOf, defined } from '../command'
-import { CheckFailed, EXIT, expectData, usageFailure } from '../failure'
+import { CheckFailed, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { everyEntry, followRows, type PageQuery, pageIn, poll, printEach } from '../pages'
 import { idAmong } from '../resource'
@@ -33,7 +33,7 @@ const args = {
 
 /** One job over either API. */
 async function jobOver(shell: Shell, id: string) {
-  const one = (await apiOf(shell)).api.jobs({ id: encodeURIComponent(id) })
+  const one = (await apiOf(shell)).api.jobs({ id })
   const done = async (reply: Promise<Parameters<typeof expectData<{ job: Job }>>[0]>) => expectData(await reply).job
   return { get: () => done(one.get()), cancel: () => done(one.cancel.post()), retry: () => done(one.retry.post()) }
 }
@@ -50,7 +50,7 @@ const jobFilters = {
 async function jobPages(shell: Shell, { type, status, key }: Wanted) {
   const { api, ownerFilter, isOperator } = await apiOf(shell)
   // Operators may name a key by its beginning. A tenant knows the ids of its own keys.
-  const found = key && isOperator ? expectData(await api.keys({ ref: encodeURIComponent(key) }).get()).id : key
+  const found = key && isOperator ? expectData(await api.keys({ ref: key }).get()).id : key
   const only = defined({ type, status, api_key_id: found, ...ownerFilter })
   return (input: PageQuery) => pageIn(api.jobs.get({ query: { ...input, ...only } }), 'jobs')
 }
@@ -173,7 +173,7 @@ export const jobCommands = [
     ...tenants,
     columns: columnsOf`
       job_id JOB, sound SOUND, quotations QUOTATIONS number, found FOUND number, sources SOURCES number`,
-    request: ({ api }, { id }) => api.jobs({ id: encodeURIComponent(id) }).verification.get(),
+    request: ({ api }, { id }) => api.jobs({ id }).verification.get(),
     note: ({ problems }) => problems.join('\n') || undefined,
     ok: ({ sound }) => sound,
   }),
@@ -184,13 +184,12 @@ export const jobCommands = [
     columns: stepColumns,
     flags: { follow: { ...flag('keep printing until the job ends'), short: 'f' } },
     async run(shell, { id, follow }) {
-      const one = (await shell.connect()).ops().jobs({ id: encodeURIComponent(id) })
+      const one = (await shell.connect()).ops().jobs({ id })
       if (!follow) return shell.print.list(expectData(await one.log.get()).steps, stepColumns, '')
-      const isOver = await followRows(shell, stepColumns, async () => {
+      await followRows(shell, stepColumns, async () => {
         const { steps, status } = expectData(await one.log.get())
         return { rows: steps, isOver: status === 'completed' || status === 'failed' }
       })
-      if (!isOver) shell.exitCode = EXIT.interrupted
     },
   }),
   command`queues (exits, shows queues): Show how many jobs of each type are waiting and running, and since when

@@ -125,12 +125,6 @@ function changeOf({ origin, expires, ...input }: Change, { clock }: Shell): Oper
 }
 
 const DAY_MS = 86_400_000
-const TIER_IS_REQUESTED_FOR =
-  '--tier is for operators. The owner of a key can request more with POST /rate-limits/request-increase.'
-const MAX_GRACE_MS = 7 * DAY_MS
-const UNKNOWN =
-  'No key of this server has this secret. It may be mistyped, replaced by a rotation, or a key of another server.'
-
 /** A duration that may also be `0`, without a unit. */
 const grace: Flag<number | undefined> = {
   ...duration('24h', 'how long the old secret still works; 0 stops it at once'),
@@ -172,9 +166,15 @@ export const keyCommands = [
   $ keys get "Dev laptop"
   $ keys get 3f9a01 --json`({
     columns: detailColumns,
-    async answer({ api, shell }, { key }) {
+    async answer({ api, shell }, { key }): Promise<object> {
       const found = await findKey(api, key)
-      return { ...found, ...(await useOf(shell, found.id)) }
+      const { api: plane, transport, ops } = await shell.connect()
+      // Only operators of a running server can see how much of its minute a key has used.
+      if (plane === 'tenant' || transport.kind === 'local') return found
+      const { usage } = expectData(await ops().keys({ ref: found.id }).limits.get())
+      const share = ({ limit, remaining }: { limit: number; remaining: number }) =>
+        `${Math.round(((limit - remaining) / limit) * 100)}%`
+      return { ...found, now: { rpm: share(usage.requests), tpm: share(usage.tokens) } }
     },
   }),
   command`create (secret once, delivers key): Create an API key and show its secret once
@@ -193,8 +193,16 @@ export const keyCommands = [
       const scope = personal ? ('personal' as const) : undefined
       return api.keys.post(defined({ ...same, org_id: org || undefined, scope }) satisfies NewKey, { headers })
     },
-    note: async ({ org_id }, { user }, shell) =>
-      (await apiOf(shell)).isOperator ? unpaid(shell, org_id ?? user) : undefined,
+    async note({ org_id }, { user }, shell) {
+      const owner = org_id ?? user
+      const { api, ops } = await shell.connect()
+      if (api === 'tenant' || owner === undefined) return undefined
+      // A key whose owner has no credit answers 402 from the first call on.
+      const { data } = await ops().credits.get({ query: { owner } })
+      if (!data || data.available_cents > 0) return undefined
+      return `Calls with this key are paid by ${data.owner}, which has no credit yet. They get 402 until you add some:
+  svc-admin credits grant ${owner.replace(/^([0-9a-f]{8})-.*/, '$1')} 10.00 --reason "first credit"`
+    },
   }),
   command`update KEY: Change the name, scopes, limits, caps and other settings of a key
   Takes effect with the next request. Settings that you do not name stay the same. Limits can only be lower than those of the key's tier. Only operators can change the tier.
@@ -210,7 +218,8 @@ export const keyCommands = [
     },
     action: ({ change, before }) => `set ${Object.keys(change).join(', ')} of key "${before.name}"`,
     request({ api, isOperator }, { change, before }) {
-      assertOperator(isOperator, change.tier !== undefined, TIER_IS_REQUESTED_FOR)
+      const instead = 'The owner of a key can request more with POST /rate-limits/request-increase.'
+      assertOperator(isOperator, change.tier !== undefined, `--tier is for operators. ${instead}`)
       return api.keys({ ref: before.id }).put(change)
     },
     note: (_, { change, before }) =>
@@ -222,7 +231,7 @@ export const keyCommands = [
   $ keys rotate 3f9a01 --grace 0 --yes --json`({
     flags: { grace },
     async find(shell, { key, grace = DAY_MS }) {
-      if (grace > MAX_GRACE_MS)
+      if (grace > 7 * DAY_MS)
         throw usageFailure(`--grace is ${Math.ceil(grace / DAY_MS)} days; it can be at most 7.`, '--grace 7d')
       return { grace, ...(await titled(shell, key)) }
     },
@@ -244,7 +253,10 @@ export const keyCommands = [
       const secret = await readSecretInput(shell, { label: 'API key', fromFile, instead: 'add --from-file FILE' })
       const { known, key } = expectData(await (await shell.connect()).ops().keys.check.post({ key: secret }))
       if (key) shell.print.item({ ...key, known }, checkColumns)
-      else shell.note(UNKNOWN)
+      else {
+        const why = 'It may be mistyped, replaced by a rotation, or a key of another server.'
+        shell.note(`No key of this server has this secret. ${why}`)
+      }
       if (key === null || key.status === 'revoked') throw new CheckFailed()
     },
   }),
@@ -287,7 +299,7 @@ export const keyCommands = [
     },
     action: ({ key }) => `change what is bound to key ${key}`,
     async answer({ client }, { id, read, routing, rules, guardrails }) {
-      const one = client.keys({ id: encodeURIComponent(id) })
+      const one = client.keys({ id })
       let latest: object = {}
       if (routing !== undefined)
         latest = expectData(await one['routing-preference'].put({ routing_preference_id: routing }))
@@ -302,23 +314,4 @@ export const keyCommands = [
 async function titled(shell: Shell, key: string) {
   const found = await findKey((await apiOf(shell)).api, key)
   return { found, title: `key "${found.name}" (${found.prefix}…)` }
-}
-
-/** How much of its minute a key has used. Only operators of a running server can see it. */
-async function useOf(shell: Shell, id: string): Promise<{ now?: { rpm: string; tpm: string } }> {
-  const { api, transport, ops } = await shell.connect()
-  if (api === 'tenant' || transport.kind === 'local') return {}
-  const { usage } = expectData(await ops().keys({ ref: id }).limits.get())
-  const share = ({ limit, remaining }: { limit: number; remaining: number }) =>
-    `${Math.round(((limit - remaining) / limit) * 100)}%`
-  return { now: { rpm: share(usage.requests), tpm: share(usage.tokens) } }
-}
-
-/** A note if the key's owner has no credit, because the key then answers 402 from the first call on. */
-async function unpaid(shell: Shell, owner: string | undefined): Promise<string | undefined> {
-  if (owner === undefined) return undefined
-  const { data } = await (await shell.connect()).ops().credits.get({ query: { owner } })
-  if (!data || data.available_cents > 0) return undefined
-  return `Calls with this key are paid by ${data.owner}, which has no credit yet. They get 402 until you add some:
-  svc-admin credits grant ${owner.replace(/^([0-9a-f]{8})-.*/, '$1')} 10.00 --reason "first credit"`
 }

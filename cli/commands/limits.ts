@@ -1,4 +1,3 @@
-import type { OpsClient } from '../../src/app/client'
 import { TIERS } from '../../src/kernel/caller'
 import type { RateLimits } from '../../src/limits/schema'
 import { apiOf, column, columnsOf, commandsOf, defined } from '../command'
@@ -39,8 +38,6 @@ const command = commandsOf('limits', { apis: ['operator'], columns: requestColum
 const note = { note: text('TEXT', 'message to the requester; the reason by default') }
 const deciding = { danger: 'moderate', args, reason: true } as const
 
-const requestAt = (ops: OpsClient, request: string) => ops.limits({ ref: encodeURIComponent(request) })
-
 export const limitCommands = [
   command`show (operator, tenant, live, exits 3 5): Show the limits of a key and what is left of them this minute
   Shows the sliding window of the rate limiter. On the server's machine, or with an operator key, you can name any key. With an API key it shows that key.
@@ -53,8 +50,11 @@ export const limitCommands = [
       const { ops, tenant } = await shell.connect()
       if (!isOperator) return expectData(await (await tenant()).client['rate-limits'].get())
       if (!key) throw usageFailure('limits show needs a KEY.', 'svc-admin keys list')
-      const ref = encodeURIComponent(await resolveKey(api, key))
-      return expectData(await ops().keys({ ref }).limits.get())
+      return expectData(
+        await ops()
+          .keys({ ref: await resolveKey(api, key) })
+          .limits.get(),
+      )
     },
   }),
   command`list (exits, pages requests): List requests for higher limits, newest first
@@ -69,7 +69,7 @@ export const limitCommands = [
   command`get REQUEST: Show one request for higher limits
   Shows the requested limit, the reason and the decision.
   $ limits get rli_8Zk3Qd7VbW1xT5nL0aRfYc2M`({
-    request: ({ ops }, { request }) => requestAt(ops, request).get(),
+    request: ({ ops }, { request }) => ops.limits({ ref: request }).get(),
   }),
   command`approve: Approve the requested tier for a key, or another one
   Takes effect with the key's next request. The owner is notified. The reason appears in the answer and in the audit record.
@@ -79,7 +79,7 @@ export const limitCommands = [
     flags: { tier: choice(TIERS, 'a tier other than the requested one'), ...note },
     action: ({ request }) => `approve ${request}`,
     request: ({ ops, shell }, { request, tier, note }) =>
-      requestAt(ops, request).post({
+      ops.limits({ ref: request }).post({
         decision: 'approve',
         reason: note ?? shell.globals.reason!,
         ...defined({ tier }),
@@ -93,7 +93,7 @@ export const limitCommands = [
     flags: note,
     action: ({ request }) => `reject ${request}`,
     request: ({ ops, shell }, { request, note }) =>
-      requestAt(ops, request).post({ decision: 'reject', reason: note ?? shell.globals.reason! }),
+      ops.limits({ ref: request }).post({ decision: 'reject', reason: note ?? shell.globals.reason! }),
   }),
 ]
 

@@ -37,7 +37,7 @@ export const trace = single`trace (exits 3): Show everything about one request, 
       return (await import('./dashboard')).showDashboard(shell, { screen: 'logs', canWrite, first })
     }
     const query = defined({ owner, since: since === undefined ? undefined : iso(shell.clock.now() - since) })
-    const one = connection.ops().requests({ ref: encodeURIComponent(request) })
+    const one = connection.ops().requests({ ref: request })
     const found = expectData(await one.get({ query }))
     if (formatOf(shell.globals) === 'table' && !shell.globals.fields) draw(shell, found)
     else shell.print.item(found, traceColumns)
@@ -82,22 +82,31 @@ const WHAT = 'Each process keeps its newest requests in memory, without the cont
 const command = commandsOf('logs', { apis: ['operator'], offline: false, columns })
 
 /** The buffered requests that match the filters, newest first. */
-async function newest(shell: Shell, wanted: Filters): Promise<Line[]> {
+async function newest(
+  shell: Shell,
+  {
+    status,
+    method,
+    path,
+    key,
+    code,
+    minMs = 0,
+    since = Number.POSITIVE_INFINITY,
+    until = Number.NEGATIVE_INFINITY,
+  }: Filters,
+): Promise<Line[]> {
   const { topics } = expectData(await (await shell.connect()).ops().snapshot.get({ query: { topics: 'logs' } }))
-  return (topics.flatMap(({ rows }) => rows) as Line[]).filter((line) => isWanted(line, wanted, shell.clock.now()))
-}
-
-function isWanted(line: Line, { status, method, path, key, code, minMs, since, until }: Filters, now: number): boolean {
-  const family = `${String(line.status)[0]}xx`
-  return (
-    (!status || status.some((one) => one === String(line.status) || one === family)) &&
-    (!method || method.toUpperCase() === line.method) &&
-    (!path || line.path.includes(path)) &&
-    (!key || (line.key ?? '').startsWith(key)) &&
-    (!code || line.code === code) &&
-    (minMs === undefined || line.ms >= minMs) &&
-    (since === undefined || Date.parse(line.at) >= now - since) &&
-    (until === undefined || Date.parse(line.at) <= now - until)
+  const now = shell.clock.now()
+  return (topics.flatMap(({ rows }) => rows) as Line[]).filter(
+    (line) =>
+      (!status || [String(line.status), `${String(line.status)[0]}xx`].some((one) => status.includes(one))) &&
+      (!method || method.toUpperCase() === line.method) &&
+      (!path || line.path.includes(path)) &&
+      (!key || (line.key ?? '').startsWith(key)) &&
+      (!code || line.code === code) &&
+      line.ms >= minMs &&
+      Date.parse(line.at) >= now - since &&
+      Date.parse(line.at) <= now - until,
   )
 }
 

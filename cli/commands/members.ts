@@ -4,7 +4,6 @@ import { formatOf } from '../globals'
 import { PERMISSIONS, ROLES } from '../org-words'
 import type { Shell } from '../shell'
 import { argument, choice, flag, needed } from '../words'
-import { step } from './orgs'
 
 const columns = columnsOf`
   user_id USER ${({ user_id }, whole) => String(user_id).slice(0, whole ? 36 : 8)}, name NAME, email E-MAIL,
@@ -26,7 +25,7 @@ const USER = 'account by id, 6 or more characters of it, or e-mail address'
 
 /** The value of `--org`, which all of these commands require. */
 function orgOf({ globals }: Shell, command: string): string {
-  if (globals.org) return step(globals.org)
+  if (globals.org) return globals.org
   throw usageFailure(`${command} needs an organization.`, 'add --org SLUG')
 }
 
@@ -79,11 +78,7 @@ export const memberCommands: Command[] = [
     ...ofOrg('update'),
     action: ({ user, role }) => `make ${user} ${role}`,
     question: ({ user, role, org }) => `Make ${user} ${role} of ${org}?`,
-    request: ({ ops }, { user, role, ref }) =>
-      ops
-        .orgs({ ref })
-        .members({ user: step(user) })
-        .patch({ role }),
+    request: ({ ops }, { user, role, ref }) => ops.orgs({ ref }).members({ user }).patch({ role }),
   }),
   command`remove USER (moderate): Remove a member from an organization
   They lose access at once, and the keys they created for the organization are revoked. The last owner cannot be removed.
@@ -93,11 +88,7 @@ export const memberCommands: Command[] = [
     ...ofOrg('remove'),
     action: ({ user, org }) => `remove ${user} from ${org}`,
     question: ' The keys they created for it will be revoked.',
-    request: ({ ops }, { user, ref }) =>
-      ops
-        .orgs({ ref })
-        .members({ user: step(user) })
-        .delete(),
+    request: ({ ops }, { user, ref }) => ops.orgs({ ref }).members({ user }).delete(),
     shown: (_, { user }) => ({ user_id: user, deleted: true }),
     note: (_, { user, org }) => `undo: svc-admin members add ${user} --org ${org} (revoked keys stay revoked)`,
   }),

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { copyFile, cp } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { DatabaseLocation, Schema } from '../../src/kernel/store'
+import type { DatabaseLocation } from '../../src/kernel/store'
 import { columnsOf, commandsOf } from '../command'
 import { CheckFailed, conflictFailure, notFoundFailure, usageFailure } from '../failure'
 import { readSecretInput } from '../secret'
@@ -9,7 +9,7 @@ import { overridesOf } from '../settings'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { flag, needed, text, whole } from '../words'
-import { type Backup, opened } from './backup'
+import { opened } from './backup'
 
 const columns = columnsOf`
   dialect DATABASE, applied APPLIED number, known KNOWN number, pending PENDING list`
@@ -40,8 +40,20 @@ const migrateCopy = command`copy (writes, exits 1 3 5 7 9): Copy the database fr
   async run(shell, { to, from, identity }) {
     const place =
       to === '-' ? await readSecretInput(shell, { label: 'URL', fromFile: '-', instead: 'add --to URL' }) : to
-    const target = locationOf(shell, place)
-    if (from !== undefined) return fromBackup(shell, { folder: from, identity }, target)
+    const isUrl = /^postgres(ql)?:\/\//.test(place)
+    if (!isUrl && place.includes('://')) throw usageFailure('--to is neither a postgres:// URL nor a data folder.')
+    const file = { dialect: 'sqlite', path: join(fromHere(shell.cwd, place), 'svc.db') } as const
+    const target: DatabaseLocation = isUrl ? { dialect: 'postgres', url: place } : file
+    if (from !== undefined)
+      return opened(shell, { folder: from, identity }, async (folder, { ok, manifest, problems }) => {
+        for (const problem of problems) shell.io.err(problem)
+        if (!ok || !manifest) throw new CheckFailed()
+        if (manifest.encrypted) throw usageFailure('The backup is encrypted.', 'add --identity FILE')
+        const way = 'svc-admin backup restore FOLDER into an empty database, then copy from there'
+        if (manifest.file === 'svc.dump') throw usageFailure('It is a backup of Postgres.', way)
+        await copy(shell, { from: { dialect: 'sqlite', path: join(folder, manifest.file) }, dataDir: null }, target)
+        if (manifest.files?.count) shell.note('Its files: svc-admin backup restore FOLDER --only files')
+      })
     const [{ loadConfig }, { databaseLocationOf }] = await Promise.all([
       import('../../src/app/config'),
       import('../../src/app/open'),
@@ -56,32 +68,17 @@ const migrateCopy = command`copy (writes, exits 1 3 5 7 9): Copy the database fr
 
 type Source = { from: DatabaseLocation; dataDir: string | null }
 
-function locationOf({ cwd }: Shell, to: string): DatabaseLocation {
-  if (/^postgres(ql)?:\/\//.test(to)) return { dialect: 'postgres', url: to }
-  if (to.includes('://')) throw usageFailure('--to is neither a postgres:// URL nor a data folder.')
-  return { dialect: 'sqlite', path: join(fromHere(cwd, to), 'svc.db') }
-}
-
-const fromBackup = (shell: Shell, from: Backup, target: DatabaseLocation): Promise<void> =>
-  opened(shell, from, async (folder, { ok, manifest, problems }) => {
-    for (const problem of problems) shell.io.err(problem)
-    if (!ok || !manifest) throw new CheckFailed()
-    if (manifest.encrypted) throw usageFailure('The backup is encrypted.', 'add --identity FILE')
-    if (manifest.file === 'svc.dump')
-      throw usageFailure(
-        'It is a backup of Postgres.',
-        'svc-admin backup restore FOLDER into an empty database, then copy from there',
-      )
-    await copy(shell, { from: { dialect: 'sqlite', path: join(folder, manifest.file) }, dataDir: null }, target)
-    if (manifest.files?.count) shell.note('Its files: svc-admin backup restore FOLDER --only files')
-  })
-
 async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise<void> {
   const [{ schemaOf }, { copyWhileStopped, targetStateOf }] = await Promise.all([
     import('../../src/kernel/store'),
     import('../../src/app/copy'),
   ])
-  assertReady(await schemaOf(source.from))
+  const { applied, known, strange, unfinished } = await schemaOf(source.from)
+  if (applied !== known || strange || unfinished)
+    throw conflictFailure(
+      `The source is not at this release: it has ${applied} of ${known} migrations${strange ? ', and others' : ''}${unfinished ? ', and is an unfinished copy' : ''}.`,
+      'svc-admin migrate up; for a backup, first svc-admin backup restore FOLDER',
+    )
   const state = await targetStateOf(to)
   const isFile = to.dialect === 'sqlite'
   if (state === 'taken')
@@ -109,15 +106,6 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
   )
 }
 
-/** @throws CommandFailed 5 for a source that is incomplete, or of another release */
-function assertReady({ applied, known, strange, unfinished }: Schema): void {
-  if (applied === known && !strange && !unfinished) return
-  throw conflictFailure(
-    `The source is not at this release: it has ${applied} of ${known} migrations${strange ? ', and others' : ''}${unfinished ? ', and is an unfinished copy' : ''}.`,
-    'svc-admin migrate up; for a backup, first svc-admin backup restore FOLDER',
-  )
-}
-
 /** Name of a database for messages, without user name and password. */
 function nameOf(location: DatabaseLocation): string {
   if (location.dialect === 'sqlite') return location.path
@@ -128,16 +116,6 @@ function nameOf(location: DatabaseLocation): string {
 const BEFORE = 'before-migrate-'
 /** Folder of the checkpoints. Each records the state of the audit record when it was signed. */
 const AUDIT = 'audit'
-
-/** @throws CommandFailed 2 for more migrations than this release has, 5 for fewer than were applied */
-function assertAhead(to: number, { applied, known }: State): void {
-  if (to > known) throw usageFailure(`--to is ${to}; this release has ${known} migrations.`, 'svc-admin migrate status')
-  if (to >= applied) return
-  throw conflictFailure(
-    `The database has ${applied} migrations, and migrate up cannot remove any.`,
-    'svc-admin migrate down',
-  )
-}
 
 const restored = columnsOf`restored RESTORED, kept WHAT WAS THERE`
 const problems = columnsOf`problem PROBLEM`
@@ -209,8 +187,14 @@ export const migrateCommands = [
     async find(shell, { to }) {
       const { location, state, dataDir, assertOurs } = await look(shell)
       assertOurs()
-      if (to !== undefined) assertAhead(to, state)
-      return { location, state, dataDir, wanted: state.pending.slice(0, (to ?? state.known) - state.applied) }
+      const { applied, known, pending } = state
+      if (to !== undefined && to > known)
+        throw usageFailure(`--to is ${to}; this release has ${known} migrations.`, 'svc-admin migrate status')
+      if (to !== undefined && to < applied) {
+        const message = `The database has ${applied} migrations, and migrate up cannot remove any.`
+        throw conflictFailure(message, 'svc-admin migrate down')
+      }
+      return { location, state, dataDir, wanted: pending.slice(0, (to ?? known) - applied) }
     },
     action: ({ wanted }) => (wanted.length ? `apply ${wanted.join(', ')}` : undefined),
     async run(shell, { noBackup, to, location, state, dataDir, wanted }) {
@@ -241,8 +225,11 @@ export const migrateCommands = [
           'migrate down works only with SQLite; this server uses Postgres.',
           'svc-admin backup restore FOLDER, into an empty database',
         )
-      const copy = newestCopy(dataDir)
-      if (copy !== null) return { path: location.path, dataDir, copy }
+      const folder = join(dataDir, 'backups')
+      const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(BEFORE)) : []
+      const copies = names.sort().map((name) => join(folder, name, 'svc.db'))
+      const copy = copies.findLast(existsSync)
+      if (copy !== undefined) return { path: location.path, dataDir, copy }
       throw notFoundFailure('This data folder has no copy from migrate up.', 'svc-admin backup restore FOLDER')
     },
     action: ({ path, copy }) => `replace ${path} with ${copy}`,
@@ -326,14 +313,6 @@ export async function copyBefore(location: DatabaseLocation, dataDir: string, no
     if (existsSync(audit)) await cp(audit, join(folder, AUDIT), { recursive: true })
   })
   return copy
-}
-
-/** The newest copy by {@link copyBefore} here, or null. */
-function newestCopy(dataDir: string): string | null {
-  const folder = join(dataDir, 'backups')
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith(BEFORE)) : []
-  const copies = names.sort().map((name) => join(folder, name, 'svc.db'))
-  return copies.findLast(existsSync) ?? null
 }
 
 /**

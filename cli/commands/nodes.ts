@@ -1,4 +1,3 @@
-import type { OpsClient } from '../../src/app/client'
 import { columnsOf, commandsOf } from '../command'
 import { EXIT, expectData } from '../failure'
 import { argument, duration, flag } from '../words'
@@ -10,8 +9,6 @@ const columns = columnsOf`
 
 const args = { node: argument('id of a node, or the beginning of one') }
 const LOOK_MS = 500
-
-const at = (ops: OpsClient, node: string) => ops.nodes({ ref: encodeURIComponent(node) })
 
 const command = commandsOf('nodes', { apis: ['operator'], columns, args })
 
@@ -26,7 +23,7 @@ export const nodeCommands = [
   }),
   command`get NODE: Show one node
   Takes the id, or its first characters.
-  $ nodes get Ab3`({ request: ({ ops }, { node }) => at(ops, node).get() }),
+  $ nodes get Ab3`({ request: ({ ops }, { node }) => ops.nodes({ ref: node }).get() }),
   command`drain NODE (exits 3 5 8): Take a node out, and wait until it is empty
   From then on the node begins no job, and GET /health answers 503, so that a proxy sends requests elsewhere. It still answers those that come. The command ends when nothing is left to do; then stop the process. With --undo the node takes work again.
   $ nodes drain Ab3
@@ -38,7 +35,7 @@ export const nodeCommands = [
     },
     action: ({ node, undo }) => (undo ? `let the node ${node} take work again` : `drain the node ${node}`),
     async run(shell, { node, wait = 60_000, undo }) {
-      const one = at((await shell.connect()).ops(), node)
+      const one = (await shell.connect()).ops().nodes({ ref: node })
       let found = expectData(undo ? await one.drain.delete() : await one.drain.post())
       const until = shell.clock.monotonic() + wait
       while (!undo && found.status !== 'empty' && shell.clock.monotonic() < until) {

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
+import type { OpsClient } from '../../src/app/client'
 import { DEV_OWNER } from '../../src/kernel/user-folder'
 import { columnsOf, commandsOf } from '../command'
 import { expectData, unreachable, usageFailure } from '../failure'
 import type { Shell } from '../shell'
-import type { Connection } from '../transport'
 import { type Arg, duration, flag, oneOf, text } from '../words'
 import { linkOf } from './users'
 
@@ -56,12 +56,16 @@ export const openPage = command`open (live, exits 3 5): Open a page of the serve
   },
   async run(shell, { page = 'docs', for: person, ttl, print }) {
     const connection = await shell.connect()
-    const path = PAGES[page]
-    const plain = `${await originOf(connection)}${path}`
-    const url =
-      SIGNING_IN.has(page) && connection.api === 'operator'
-        ? expectData(await linkOf(connection.ops(), person ?? (await ownerHere(connection)), { ttl, to: path })).url
-        : plain
+    const to = PAGES[page]
+    const ops = connection.api === 'operator' ? connection.ops() : null
+    // The public address, else that of the API.
+    const { public_url, api_url } = ops
+      ? expectData(await ops.status.get())
+      : { public_url: null, api_url: (await connection.tenant()).url }
+    const origin = public_url ?? api_url
+    if (!origin) throw unreachable('The server does not listen on any address.', 'svc-admin serve')
+    const signed = ops && SIGNING_IN.has(page) && (await linkOf(ops, person ?? (await ownerHere(ops)), { ttl, to }))
+    const url = signed ? expectData(signed).url : `${new URL(origin).origin}${to}`
     const opened = !print && (await openInWebBrowser(shell, url))
     shell.print.item({ page, url, opened }, columns)
     if (!opened && !print) shell.note('This machine cannot open a web browser. Open the address elsewhere.')
@@ -69,26 +73,15 @@ export const openPage = command`open (live, exits 3 5): Open a page of the serve
 })
 
 /** Default user to sign in: the owner from the first start, else the only account. @throws CommandFailed 2 */
-async function ownerHere(connection: Connection): Promise<string> {
-  const { data } = await connection.ops().users({ ref: DEV_OWNER }).get()
+async function ownerHere({ users }: OpsClient): Promise<string> {
+  const { data } = await users({ ref: DEV_OWNER }).get()
   if (data) return DEV_OWNER
-  const [only, ...others] = expectData(await connection.ops().users.get({ query: { limit: 2 } })).users
+  const [only, ...others] = expectData(await users.get({ query: { limit: 2 } })).users
   if (only && others.length === 0) return only.email
   throw usageFailure(
     only ? 'There are several accounts.' : 'There is no account yet.',
     only ? '--for EMAIL' : 'svc-admin users create EMAIL --link',
   )
-}
-
-/** Origin of the pages for people: the public address, else that of the API. @throws CommandFailed 7 without either */
-async function originOf(connection: Connection): Promise<string> {
-  const { public_url, api_url } =
-    connection.api === 'tenant'
-      ? { public_url: null, api_url: (await connection.tenant()).url }
-      : expectData(await connection.ops().status.get())
-  const url = public_url ?? api_url
-  if (!url) throw unreachable('The server does not listen on any address.', 'svc-admin serve')
-  return new URL(url).origin
 }
 
 /** Opens a link that was printed. Says so where this machine has no browser. */

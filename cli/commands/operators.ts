@@ -38,7 +38,7 @@ export const operatorCommands = [
   $ operators rotate grafana --yes --secret-to grafana.key`({
     action: ({ operator }) => `rotate operator key ${operator}`,
     question: ({ operator }) => `Give operator key ${operator} a new secret? The old one stops working at once.`,
-    request: ({ ops }, { operator }) => ops.operators({ ref: encodeURIComponent(operator) }).rotate.post(),
+    request: ({ ops }, { operator }) => ops.operators({ ref: operator }).rotate.post(),
   }),
   command`revoke OPERATOR (moderate, reason, exits 3): Revoke an operator key, at once and permanently
   This cannot be undone. The next request with this key gets 401.
@@ -46,6 +46,6 @@ export const operatorCommands = [
   $ operators revoke grafana -y --reason old --json`({
     action: ({ operator }) => `revoke operator key ${operator}`,
     question: ' This cannot be undone.',
-    request: ({ ops }, { operator }) => ops.operators({ ref: encodeURIComponent(operator) }).delete(),
+    request: ({ ops }, { operator }) => ops.operators({ ref: operator }).delete(),
   }),
 ]

@@ -22,11 +22,6 @@ const orgDetailColumns = [
 
 const args = { organization: argument('org by id, 6 or more characters of it, slug or exact name') }
 
-/** Encodes a name or slug as one segment of a URL path. */
-export const step = (ref: string): string => encodeURIComponent(ref)
-
-const orgIn = (ops: OpsClient, ref: string) => ops.orgs({ ref: step(ref) })
-
 const command = commandsOf('orgs', { apis: ['operator'], columns: orgColumns, args })
 
 const looks = {
@@ -54,7 +49,7 @@ export const orgCommands = [
   $ orgs get acme
   $ orgs get "Tide & Sons" --json`({
     columns: orgDetailColumns,
-    request: ({ ops }, { organization }) => orgIn(ops, organization).get(),
+    request: ({ ops }, { organization }) => ops.orgs({ ref: organization }).get(),
   }),
   command`create: Create an organization with its owner
   The owner is an account of this server. Without --owner it is the account that the first start created. Without --slug the slug comes from the name.
@@ -83,7 +78,7 @@ export const orgCommands = [
       if (named.length) return `change ${named.join(', ')} of ${organization}`
       throw usageFailure('orgs update needs at least one flag.', 'add --name, --slug, --type or --plan-note')
     },
-    request: ({ ops }, { organization, ...change }) => orgIn(ops, organization).patch(bodyOf(change)),
+    request: ({ ops }, { organization, ...change }) => ops.orgs({ ref: organization }).patch(bodyOf(change)),
   }),
   command`delete ORGANIZATION (severe, reason): Delete an organization and revoke its keys, permanently
   This cannot be undone. First it lists what will be deleted, and asks for the slug. The organization has no members afterwards, and its keys stop with the next request. Open invitations are cancelled, and the slug can be used again. The ledger, the usage and the audit record stay, under the organization's id. --export first writes the organization, its members and its keys to a file, without secrets.
@@ -91,15 +86,15 @@ export const orgCommands = [
   $ orgs delete acme --confirm acme --reason "contract ended" --export acme.json`({
     flags: { export: text('FILE', 'first write the organization to a file that only you can read') },
     async find(shell, { organization }) {
-      const { ops } = await shell.connect()
-      return { found: expectData(await orgIn(ops(), organization).get()) }
+      const ops = (await shell.connect()).ops()
+      return { found: expectData(await ops.orgs({ ref: organization }).get()) }
     },
     action: ({ found }) => `delete organization "${found.name}": ${whatGoes(found)}`,
     question: ({ found }) => `Delete organization "${found.name}"? This ends ${whatGoes(found)}. It cannot be undone.`,
     named: ({ found }) => found.slug,
     async request({ ops, shell }, { found, export: file }) {
       if (file !== undefined) await exportTo(shell, ops, file, found)
-      return orgIn(ops, found.id).delete()
+      return ops.orgs({ ref: found.id }).delete()
     },
     note: (_, { found }, { globals }) => `Deleted organization "${found.name}": ${globals.reason}`,
   }),
@@ -118,7 +113,7 @@ const counted = (count: number, resource: string): string => `${count} ${resourc
 
 /** Completes the file before anything is deleted. An existing file stops the command. */
 async function exportTo(shell: Shell, ops: OpsClient, file: string, org: Found): Promise<void> {
-  const { members } = expectData(await orgIn(ops, org.id).members.get())
+  const { members } = expectData(await ops.orgs({ ref: org.id }).members.get())
   const keys = await everyKey(ops, { org: org.id })
   const path = fromHere(shell.cwd, file)
   const handle = openNewFile(path, 'Nothing was deleted.', '--export another file')

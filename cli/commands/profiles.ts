@@ -20,8 +20,6 @@ type Stored = {
   tui?: { keys?: Record<string, string | string[]>; replies?: Record<string, string> }
 }
 
-/** Commands that print the same text on every machine. They may run within a dashboard of another server. */
-const TEXTS = ['help', 'cheat', 'commands']
 const NAME = /^[a-z0-9][a-z0-9-]{0,31}$/
 
 const columns = columnsOf`active IN-USE flag, name NAME, url URL, production PRODUCTION flag, org ORG`
@@ -179,8 +177,8 @@ export function withProfile(
   if (named && chosen.length) throw usageFailure(`--profile and ${chosen[0]} choose two servers. Leave one out.`)
   const isHere = apis.every((api) => api === 'host')
   const elsewhere = named ? '--profile' : url && url !== env.SVC_URL && '--url'
-  // A profile stores an address.
-  const keepsIt = path.startsWith('profiles ') || TEXTS.includes(path)
+  // A profile stores an address. Texts are the same everywhere, also within a dashboard of another server.
+  const keepsIt = path.startsWith('profiles ') || ['help', 'cheat', 'commands'].includes(path)
   if (isHere && elsewhere && !keepsIt)
     throw usageFailure(`${path} works only on this machine.`, `leave out ${elsewhere}`)
   if (chosen.length || isHere) return globals

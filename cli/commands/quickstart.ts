@@ -43,13 +43,22 @@ export const quickstart =
         const isTable = formatOf(shell.globals) === 'table' && !shell.globals.query
         const show = (row: Row) => {
           rows.push(row)
-          if (isTable) draw(shell, row)
+          if (!isTable) return
+          // Prints no table, because the answer may be long. The command is on its own line, ready to paste.
+          const { step, came, ms, command } = row
+          shell.io.out(`${step.padEnd(8)} ${String(ms).padStart(6)} ms  ${clean(came)}`)
+          shell.io.out(shell.paint('dim', `${' '.repeat(19)}$ ${command}`))
         }
         const ms = Math.round(shell.clock.monotonic() - began)
         show({ step: 'server', came: api_url ?? '', ms, command: 'svc-admin serve --dev' })
         for await (const row of firstSteps(shell, connection)) show(row)
         if (!isTable) shell.print.list(rows, columns, '')
-        sayNext(shell, api_url)
+        shell.note(`
+Next:
+  svc-admin dashboard          everything on one screen
+  svc-admin open               the reference, ${api_url ? new URL(api_url).origin : ''}/docs
+  svc-admin dev seed           sample data to look at
+  svc-admin engines add main --kind compat --base-url URL --models MODEL`)
         if (!own || end) return
         shell.note('\nThe server keeps running. Ctrl-C stops it.')
         await aborted(shell.signal)
@@ -60,12 +69,6 @@ export const quickstart =
       }
     },
   })
-
-/** Prints no table, because the answer may be long. The command is on its own line, ready to paste. */
-function draw({ io, paint }: Shell, { step, came, ms, command }: Row): void {
-  io.out(`${step.padEnd(8)} ${String(ms).padStart(6)} ms  ${clean(came)}`)
-  io.out(paint('dim', `${' '.repeat(19)}$ ${command}`))
-}
 
 /** Starts a server in this process, unless one answers at the data folder's socket. */
 async function startUnlessThere(shell: Shell): Promise<RunningApp | null> {
@@ -137,14 +140,4 @@ async function receiveEvent(call: ReturnType<typeof callerWith>): Promise<string
   if (done.length) await call('PUT', `webhooks/${id}/listener`, { done })
   await call('DELETE', `webhooks/${id}`)
   return got ? `${got.event_type}, signed, ${got.body.length} bytes` : 'nothing arrived within 10 s'
-}
-
-function sayNext({ note }: Shell, api: string | null): void {
-  const origin = api ? new URL(api).origin : ''
-  note('')
-  note('Next:')
-  note(`  svc-admin dashboard          everything on one screen`)
-  note(`  svc-admin open               the reference, ${origin}/docs`)
-  note(`  svc-admin dev seed           sample data to look at`)
-  note(`  svc-admin engines add main --kind compat --base-url URL --models MODEL`)
 }

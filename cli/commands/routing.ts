@@ -5,7 +5,7 @@ import { apiOf, column, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { readTextFile, readValueFile, testCases } from '../files'
 import { formatOf } from '../globals'
-import { eachEntry, type PageQuery, pageIn, printPages } from '../pages'
+import { eachEntry, type PageQuery, pageIn } from '../pages'
 import { noteWarnings, resolveKey, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
 import { argument, duration, flag, optional, text, whole } from '../words'
@@ -39,17 +39,15 @@ const ABOUT_PREVIEW =
 const command = commandsOf('routing', { apis: ['tenant', 'operator'] })
 
 function printFound(shell: Shell, found: Preview): void {
-  shell.print.item({ ...found, ...decidedBy(found) }, chosen)
+  const { source, stages } = found
+  const requests = stages.filter(({ stage }) => stage !== 'default')
+  // The stage that decided. If none did, the last guess, with the floor that it did not reach.
+  const decided = stages.find(({ stage }) => stage === source && source !== 'default') ?? requests.at(-1)
+  const matched = source === 'default' ? null : (decided?.matched ?? null)
+  shell.print.item({ ...found, floor: decided?.floor ?? null, matched }, chosen)
   // Tables list the stages. JSON and `--fields` print the whole answer with the stages as a member.
   if (['table', 'wide'].includes(formatOf(shell.globals)) && shell.globals.fields === undefined)
     shell.print.list(found.stages, stageColumns, 'No stages.')
-}
-
-/** The match and floor of the stage that decided. If none did, the floor that the last guess did not reach. */
-function decidedBy({ source, stages }: Preview): { floor: number | null; matched: string | null } {
-  const requests = stages.filter(({ stage }) => stage !== 'default')
-  const decided = stages.find(({ stage }) => stage === source && source !== 'default') ?? requests.at(-1)
-  return { floor: decided?.floor ?? null, matched: source === 'default' ? null : (decided?.matched ?? null) }
 }
 
 async function previewer(shell: Shell, { pref, key, rules, engine }: Under) {
@@ -164,7 +162,20 @@ export const routingCommands = [
         return testCases(shell, {
           file,
           every,
-          read: (fields, line) => readCase(fields, line, file),
+          read({ prompt, expected_mode, expected_engine = null }, line) {
+            const isEngine = expected_engine === null || typeof expected_engine === 'string'
+            if (typeof prompt !== 'string' || typeof expected_mode !== 'string' || !isEngine)
+              throw usageFailure(`Line ${line} of ${file} is not {"prompt":"…","expected_mode":"…"}.`)
+            const expects = `Line ${line} of ${file} expects the`
+            if (!MODES.includes(expected_mode))
+              throw usageFailure(`${expects} mode "${expected_mode}". Use ${MODES.join(', ')}.`)
+            if (expected_engine !== null && !findEngine(expected_engine))
+              throw usageFailure(
+                `${expects} engine "${expected_engine}", which does not exist.`,
+                'svc-admin engines list',
+              )
+            return { line, prompt, expected_mode, expected_engine }
+          },
           async judge({ line, prompt, expected_mode, expected_engine }) {
             const { resolved_mode, engine, source, confidence } = await preview(prompt)
             const ok = resolved_mode === expected_mode && (expected_engine === null || engine === expected_engine)
@@ -200,7 +211,7 @@ export const routingCommands = [
       noteWarnings(shell, made)
     },
   }),
-  command`corrections (watchable): List the modes that callers corrected
+  command`corrections (pages items): List the modes that callers corrected
   Counts the corrections of the last 30 days by mode, and shows how many a suggestion needs. With --mode it lists all corrections of that mode, newest first.
   $ routing corrections
   $ routing corrections --mode code --all --json`({
@@ -211,16 +222,16 @@ export const routingCommands = [
       cursor: text('CURSOR', 'with --mode: continue where an earlier list ended'),
       all: flag('with --mode: every page'),
     },
-    async run(shell, { mode, ...paging }) {
-      if (mode === undefined) return listClusters(shell)
-      const page = (input: PageQuery) => correctionsOf(shell, { ...input, expected_mode: mode })
-      await printPages(shell, paging, { page, columns: correctionColumns, empty: 'No corrections.' })
+    async answer({ shell, page }, { mode }): Promise<object> {
+      if (mode === undefined) return clustersOf(shell)
+      return { ...(await correctionsOf(shell, { ...page, expected_mode: mode })), columns: correctionColumns }
     },
+    empty: 'No corrections.',
   }),
 ]
 
-/** Lists the corrections that `suggest` would use (docs/operating.md 2.10). */
-async function listClusters(shell: Shell): Promise<void> {
+/** The corrections that `suggest` would use (docs/operating.md 2.10). */
+async function clustersOf(shell: Shell) {
   const since = shell.clock.now() - WINDOW_DAYS * 86_400_000
   const recent: Correction[] = []
   for await (const one of eachEntry((page) => correctionsOf(shell, page))) {
@@ -235,33 +246,13 @@ async function listClusters(shell: Shell): Promise<void> {
     const newest = own[0]!.created
     return { mode, corrections: own.length, threshold: THRESHOLD, ready, newest, correction_ids: ids }
   })
-  shell.print.list(clusters, clusterColumns, `No corrections in the last ${WINDOW_DAYS} days.`)
+  const empty = `No corrections in the last ${WINDOW_DAYS} days.`
+  return { items: clusters, next: null, columns: clusterColumns, empty }
 }
 
 async function correctionsOf(shell: Shell, query: PageQuery & { expected_mode?: string }) {
   const { api, ownerFilter } = await apiOf(shell)
   return pageIn(api['routing-corrections'].get({ query: { ...query, ...ownerFilter } }), 'routing_corrections')
-}
-
-/** One prompt of a regression file, and the expected route. */
-type RoutingCase = { line: number; prompt: string; expected_mode: string; expected_engine: string | null }
-
-function readCase(fields: Record<string, unknown>, line: number, file: string): RoutingCase {
-  const { prompt, expected_mode, expected_engine = null } = fields
-  const isEngine = expected_engine === null || typeof expected_engine === 'string'
-  if (typeof prompt !== 'string' || typeof expected_mode !== 'string' || !isEngine) {
-    throw usageFailure(`Line ${line} of ${file} is not {"prompt":"…","expected_mode":"…"}.`)
-  }
-  if (!MODES.includes(expected_mode)) {
-    throw usageFailure(`Line ${line} of ${file} expects the mode "${expected_mode}". Use ${MODES.join(', ')}.`)
-  }
-  if (expected_engine !== null && !findEngine(expected_engine)) {
-    throw usageFailure(
-      `Line ${line} of ${file} expects the engine "${expected_engine}", which does not exist.`,
-      'svc-admin engines list',
-    )
-  }
-  return { line, prompt, expected_mode, expected_engine }
 }
 
 /** The modes that a prompt can be routed to. */

@@ -73,12 +73,6 @@ export const init = command`init (writes, exits 5): Write a configuration file a
 /** A copy of the list in src/app/config, which a command that only prints help need not load. */
 const ROLES = ['api', 'jobs', 'deliveries', 'browser'] as const
 
-/** Rejects an empty word, for example from an unset variable, because it would mean every network. */
-function readAddress(word: string): string {
-  if (/^[^\s[\]/]+$/.test(word)) return word
-  throw new BadWord(`is "${word}"; it must be an address such as 127.0.0.1, 0.0.0.0 or ::1`)
-}
-
 export const serve = command`serve: Run the server: the API, its loops and the operator socket
   Starts the server. It creates the data folder, the secrets and the database if they are missing. In dev mode the first start also creates an owner, an org and a key. Production mode starts only when every check passes; otherwise it lists each problem. Ctrl-C or SIGTERM stops the server after the running requests are answered. A second one ends them at once.
   $ serve --dev
@@ -87,7 +81,14 @@ export const serve = command`serve: Run the server: the API, its loops and the o
   flags: {
     dev: flag('development mode, even when NODE_ENV says production'),
     production: flag('production mode, with its checks'),
-    host: { ...text('ADDRESS', 'address to listen on; 127.0.0.1 by default'), read: readAddress },
+    host: {
+      ...text('ADDRESS', 'address to listen on; 127.0.0.1 by default'),
+      // An empty word, for example from an unset variable, would mean every network.
+      read(word: string) {
+        if (/^[^\s[\]/]+$/.test(word)) return word
+        throw new BadWord(`is "${word}"; it must be an address such as 127.0.0.1, 0.0.0.0 or ::1`)
+      },
+    },
     port: whole('N', 'port to listen on; 3400 by default, 0 picks a free one', { min: 0, max: 65_535 }),
     unix: text('PATH', 'listen on a Unix socket instead of a port, for a proxy on this machine'),
     roles: choices(ROLES, 'what this process does; other processes on the same Postgres do the rest'),

@@ -53,9 +53,34 @@ async function filterOf(shell: Shell, { installed, key, status, category }: Filt
   return defined({ installed: installed || undefined, key, status, category, ...ownerFilter })
 }
 
-const skillIn = ({ api }: At, skill: string) => api.skills({ ref: encodeURIComponent(skill) })
+const installedColumns = columnsOf`slug SLUG, installed INSTALLED flag`
+const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; required for operators') }
+const operating = { apis: ['operator'], danger: 'moderate', args, reason: true } as const
 
-const readCommands = [
+/** Operators install for the owner of a key, tenants for the owner of the key in use. @throws CommandFailed 2 */
+async function setInstalled({ api, isOperator, shell }: At, slug: string, key: string | undefined, installed: boolean) {
+  assertOperator(isOperator, key !== undefined, KEY_IN_USE)
+  if (!isOperator) {
+    const { skills } = (await (await shell.connect()).tenant()).client
+    expectData<object>(installed ? await skills.post({ slug }) : await skills.delete({ slug }))
+  } else {
+    const fix = 'add --key KEY; svc-admin keys list shows them'
+    if (key === undefined) throw usageFailure('Skills belong to the owner of a key, and no key was given.', fix)
+    const one = api.keys({ ref: key }).skills({ slug })
+    expectData<unknown>(installed ? await one.put() : await one.delete())
+  }
+  return { slug, installed }
+}
+
+/** A manifest as its author writes it, with the text of its knowledge files. */
+type WrittenManifest = Record<string, unknown>
+/** Matches names inside the folder. Other files are not read, and the review rejects them. */
+const INSIDE = /^(?!\/)(?!.*(^|\/)\.\.(\/|$))[^\\]+$/
+const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - reads stdin')
+const ABOUT_FILES =
+  'Files named in "knowledge" are read from the folder of the manifest. svc-admin help manifest prints a manifest to start from.'
+
+export const skillCommands = [
   command`list (pages skills): List skills
   On the server's machine it lists every skill, newest first, or with --org those of one owner. Over --url it lists the store as the key in use sees it.
   $ skills list
@@ -74,13 +99,13 @@ const readCommands = [
   }),
   command`get SKILL: Show one skill
   --json prints everything about it. On the server's machine this includes its manifest.
-  $ skills get email-drafter`({ request: (at, { skill }) => skillIn(at, skill).get() }),
+  $ skills get email-drafter`({ request: ({ api }, { skill }) => api.skills({ ref: skill }).get() }),
   command`versions SKILL (shows versions): List the versions of a skill, newest first
   Lists current and earlier published versions. Only the author and operators see withdrawn ones.
   $ skills versions email-drafter`({
     columns: columnsOf`
       id ID, version VERSION, status STATUS, changelog CHANGES wide, createdAt MADE time`,
-    request: (at, { skill }) => skillIn(at, skill).versions.get(),
+    request: ({ api }, { skill }) => api.skills({ ref: skill }).versions.get(),
     empty: 'It has no published version.',
   }),
   command`reviews SKILL (pages reviews): List the reviews of a skill, newest first
@@ -89,84 +114,9 @@ const readCommands = [
   $ skills reviews email-drafter --all --json`({
     columns: columnsOf`
       id ID, rating STARS number, body TEXT, authorUserId USER wide, createdAt WRITTEN time`,
-    request: (at, { skill }) => skillIn(at, skill).reviews.get({ query: at.page }),
+    request: ({ api, page }, { skill }) => api.skills({ ref: skill }).reviews.get({ query: page }),
     empty: 'It has no reviews.',
   }),
-]
-
-const installedColumns = columnsOf`slug SLUG, installed INSTALLED flag`
-const forKey = { key: text('KEY', 'for the owner of this key: id, prefix or name; required for operators') }
-const operating = { apis: ['operator'], danger: 'moderate', args, reason: true } as const
-
-const changeCommands = [
-  command`install SKILL: Install a skill for the owner of a key
-  All keys of an owner share the installed skills. If the manifest has an onInstall prompt, it runs once.
-  $ skills install email-drafter --key ci
-  $ skills install email-drafter --url https://svc.example --json`({
-    columns: installedColumns,
-    flags: forKey,
-    action: ({ skill }) => `install ${skill}`,
-    answer: (at, { skill, key }) => setInstalled(at, skill, key, true),
-  }),
-  command`uninstall SKILL (moderate): Uninstall a skill for the owner of a key
-  From the next request the skill no longer runs for them. Its settings are deleted.
-  $ skills uninstall email-drafter --key ci --yes`({
-    columns: installedColumns,
-    flags: forKey,
-    action: ({ skill }) => `uninstall ${skill}`,
-    question: ' Its settings will be lost.',
-    answer: (at, { skill, key }) => setInstalled(at, skill, key, false),
-  }),
-  command`disable: Remove a published skill from the store
-  People who installed it keep it, but no one else can install it. A new version does not bring it back; skills enable does. With --also-installed it stops for everyone, from the next request.
-  $ skills disable bad-skill --yes --reason "spam"
-  $ skills disable bad-skill --also-installed --yes --reason "steals data" --json`({
-    ...operating,
-    flags: { alsoInstalled: flag('also stop it for everyone who installed it') },
-    action: ({ skill }) => `disable ${skill}`,
-    question: ({ skill, alsoInstalled }) =>
-      `Take ${skill} ${alsoInstalled ? 'down for everyone' : 'out of the store'}?`,
-    request: ({ ops }, { skill, alsoInstalled }) =>
-      ops.skills({ ref: encodeURIComponent(skill) }).disable.post({ also_installed: alsoInstalled === true }),
-    note: (_, { skill }, { globals }) =>
-      `Disabled ${skill}: ${globals.reason} (undo: svc-admin skills enable ${skill})`,
-  }),
-  command`enable: Return a disabled skill to the store
-  Restores the skill as it was before it was disabled or suspended.
-  $ skills enable good-skill --yes --reason "was a mistake"
-  $ skills enable x --yes --reason ok --json`({
-    ...operating,
-    action: ({ skill }) => `enable ${skill}`,
-    question: ({ skill }) => `Put ${skill} back?`,
-    request: ({ ops }, { skill }) => ops.skills({ ref: encodeURIComponent(skill) }).enable.post(),
-    note: (_, { skill }, { globals }) => `Enabled ${skill}: ${globals.reason}`,
-  }),
-]
-
-/** Operators install for the owner of a key, tenants for the owner of the key in use. @throws CommandFailed 2 */
-async function setInstalled({ api, isOperator, shell }: At, slug: string, key: string | undefined, installed: boolean) {
-  assertOperator(isOperator, key !== undefined, KEY_IN_USE)
-  if (!isOperator) {
-    const { skills } = (await (await shell.connect()).tenant()).client
-    expectData<object>(installed ? await skills.post({ slug }) : await skills.delete({ slug }))
-  } else {
-    const fix = 'add --key KEY; svc-admin keys list shows them'
-    if (key === undefined) throw usageFailure('Skills belong to the owner of a key, and no key was given.', fix)
-    const one = api.keys({ ref: encodeURIComponent(key) }).skills({ slug: encodeURIComponent(slug) })
-    expectData<unknown>(installed ? await one.put() : await one.delete())
-  }
-  return { slug, installed }
-}
-
-/** A manifest as its author writes it, with the text of its knowledge files. */
-type WrittenManifest = Record<string, unknown>
-/** Matches names inside the folder. Other files are not read, and the review rejects them. */
-const INSIDE = /^(?!\/)(?!.*(^|\/)\.\.(\/|$))[^\\]+$/
-const FILE = argument('manifest as JSON, JSONC, YAML or TOML; - reads stdin')
-const ABOUT_FILES =
-  'Files named in "knowledge" are read from the folder of the manifest. svc-admin help manifest prints a manifest to start from.'
-
-const fileCommands = [
   command`validate (host, exits 9): Check a manifest like a submission, without a server
   Prints each check and predicts the review tier; exits 9 when a check fails. Only the server can check that the slug is free and the version high enough. ${ABOUT_FILES}
   $ skills validate skill.yaml
@@ -243,7 +193,7 @@ const fileCommands = [
       const page = (input: PageQuery) => pageIn(ops.skills.get({ query: { status: 'approved', ...input } }), 'skills')
       const rows: object[] = []
       for (const ref of skill ? [skill] : (await everyEntry(page)).map(({ slug }) => slug)) {
-        const { slug, version, manifest } = expectData(await ops.skills({ ref: encodeURIComponent(ref) }).get())
+        const { slug, version, manifest } = expectData(await ops.skills({ ref }).get())
         const file = join(folder, `${slug}.json`)
         writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`)
         rows.push({ slug, version, file })
@@ -252,9 +202,49 @@ const fileCommands = [
     },
     empty: 'No skill is published.',
   }),
+  command`install SKILL: Install a skill for the owner of a key
+  All keys of an owner share the installed skills. If the manifest has an onInstall prompt, it runs once.
+  $ skills install email-drafter --key ci
+  $ skills install email-drafter --url https://svc.example --json`({
+    columns: installedColumns,
+    flags: forKey,
+    action: ({ skill }) => `install ${skill}`,
+    answer: (at, { skill, key }) => setInstalled(at, skill, key, true),
+  }),
+  command`uninstall SKILL (moderate): Uninstall a skill for the owner of a key
+  From the next request the skill no longer runs for them. Its settings are deleted.
+  $ skills uninstall email-drafter --key ci --yes`({
+    columns: installedColumns,
+    flags: forKey,
+    action: ({ skill }) => `uninstall ${skill}`,
+    question: ' Its settings will be lost.',
+    answer: (at, { skill, key }) => setInstalled(at, skill, key, false),
+  }),
+  command`disable: Remove a published skill from the store
+  People who installed it keep it, but no one else can install it. A new version does not bring it back; skills enable does. With --also-installed it stops for everyone, from the next request.
+  $ skills disable bad-skill --yes --reason "spam"
+  $ skills disable bad-skill --also-installed --yes --reason "steals data" --json`({
+    ...operating,
+    flags: { alsoInstalled: flag('also stop it for everyone who installed it') },
+    action: ({ skill }) => `disable ${skill}`,
+    question: ({ skill, alsoInstalled }) =>
+      `Take ${skill} ${alsoInstalled ? 'down for everyone' : 'out of the store'}?`,
+    request: ({ ops }, { skill, alsoInstalled }) =>
+      ops.skills({ ref: skill }).disable.post({ also_installed: alsoInstalled === true }),
+    note: (_, { skill }, { globals }) =>
+      `Disabled ${skill}: ${globals.reason} (undo: svc-admin skills enable ${skill})`,
+  }),
+  command`enable: Return a disabled skill to the store
+  Restores the skill as it was before it was disabled or suspended.
+  $ skills enable good-skill --yes --reason "was a mistake"
+  $ skills enable x --yes --reason ok --json`({
+    ...operating,
+    action: ({ skill }) => `enable ${skill}`,
+    question: ({ skill }) => `Put ${skill} back?`,
+    request: ({ ops }, { skill }) => ops.skills({ ref: skill }).enable.post(),
+    note: (_, { skill }, { globals }) => `Enabled ${skill}: ${globals.reason}`,
+  }),
 ]
-
-export const skillCommands = [...readCommands, ...fileCommands, ...changeCommands]
 
 /**
  * Reads a manifest in JSON, JSONC, YAML or TOML, or from stdin with `-`. Files listed in `knowledge` and missing from

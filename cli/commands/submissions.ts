@@ -1,4 +1,3 @@
-import type { OpsClient } from '../../src/app/client'
 import { clean } from '../../src/kernel/text'
 import { REASON_CODES, REVIEW_TIERS, SUBMISSION_STATUSES } from '../../src/skills/schema'
 import { column, columnsOf, commandsOf, defined } from '../command'
@@ -28,8 +27,6 @@ const idFor = idAmong(async (shell) => {
 const args = { submission: { ...argument('id of the submission, or the start of it'), idFor } }
 const command = commandsOf('submissions', { apis: ['operator'], columns, args })
 
-const at = (ops: OpsClient, submission: string) => ops.submissions({ ref: encodeURIComponent(submission) })
-
 type Notice = { submission: string; note?: string; iReadTheDiff?: string; code?: (typeof REASON_CODES)[number] }
 
 /** The common part of the four decisions. `approve` may also name the reviewed diff. */
@@ -53,7 +50,9 @@ const decide = (decision: 'approve' | 'reject' | 'suspend' | 'reinstate', summar
     request({ ops, shell }, input) {
       const { submission, note, iReadTheDiff, code } = input as Notice
       const reason = note ?? shell.globals.reason!
-      return at(ops, submission).post(defined({ decision, reason, read_diff: iReadTheDiff || undefined, code }))
+      return ops
+        .submissions({ ref: submission })
+        .post(defined({ decision, reason, read_diff: iReadTheDiff || undefined, code }))
     },
   })
 }
@@ -84,7 +83,7 @@ export const submissionCommands = [
   Shows the result of every check. --json adds each finding with its line, and the manifest.
   $ submissions get ${ID}`({
     columns: wholeColumns,
-    request: ({ ops }, { submission }) => at(ops, submission).get(),
+    request: ({ ops }, { submission }) => ops.submissions({ ref: submission }).get(),
   }),
   decide(
     'approve',
@@ -116,7 +115,7 @@ export const submissionCommands = [
         sha,
         added,
         removed,
-      } = expectData(await at((await shell.connect()).ops(), submission).diff.get())
+      } = expectData(await (await shell.connect()).ops().submissions({ ref: submission }).diff.get())
       const parts = tool === undefined ? every : every.filter(({ path }) => path === `tools.${tool}`)
       if (unified) return shell.io.out(`${[...parts.flatMap(asText), `sha ${sha}`].join('\n')}`)
       const rows = parts.flatMap(({ path, lines }) =>
@@ -132,7 +131,8 @@ export const submissionCommands = [
   $ submissions checks ${ID} --rerun --json`({
     columns: checkColumns,
     flags: { rerun: flag('run the checks again') },
-    request: ({ ops }, { submission, rerun }) => at(ops, submission).checks.get({ query: rerun ? { rerun } : {} }),
+    request: ({ ops }, { submission, rerun }) =>
+      ops.submissions({ ref: submission }).checks.get({ query: rerun ? { rerun } : {} }),
     shown: checkRows,
     empty: 'Nothing was checked.',
   }),
@@ -141,14 +141,14 @@ export const submissionCommands = [
   $ submissions claim ${ID}`({
     ...claiming,
     action: ({ submission }) => `claim ${submission}`,
-    request: ({ ops }, { submission }) => at(ops, submission).claim.post(),
+    request: ({ ops }, { submission }) => ops.submissions({ ref: submission }).claim.post(),
   }),
   command`unclaim: Give up a submission you claimed
   You can give up only your own claim. Other claims expire after half an hour.
   $ submissions unclaim ${ID}`({
     ...claiming,
     action: ({ submission }) => `unclaim ${submission}`,
-    request: ({ ops }, { submission }) => at(ops, submission).claim.delete(),
+    request: ({ ops }, { submission }) => ops.submissions({ ref: submission }).claim.delete(),
   }),
   command`stats (exits, shows tiers): Count pending and decided submissions by tier
   Shows how long the oldest submission has waited, and how long people took on average, both in seconds.

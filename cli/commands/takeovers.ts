@@ -24,7 +24,7 @@ type Query = PageQuery & { takeover_status?: 'ai' | 'requested' | 'human'; statu
 async function queueOf(shell: Shell, widget: string | undefined, query: Query) {
   const { api, isOperator } = await apiOf(shell)
   if (widget !== undefined) {
-    return pageIn(api.iframes({ id: encodeURIComponent(widget) }).conversations.get({ query }), 'conversations')
+    return pageIn(api.iframes({ id: widget }).conversations.get({ query }), 'conversations')
   }
   if (!isOperator) throw usageFailure('Add the widget: --widget ID. svc-admin widgets list shows your widgets.')
   return pageIn((await shell.connect()).ops().takeovers.get({ query }), 'conversations')
@@ -32,22 +32,16 @@ async function queueOf(shell: Shell, widget: string | undefined, query: Query) {
 
 /** The routes of one conversation. Looks its widget up if it is not given. */
 async function chatAt(shell: Shell, session: string, widget: string | undefined) {
-  const { api } = await apiOf(shell)
-  const id = widget ?? (await widgetOf(shell, session))
-  const chat = api.iframes({ id: encodeURIComponent(id) }).conversations({ sessionId: encodeURIComponent(session) })
-  return { chat }
-}
-export type ChatRoutes = Awaited<ReturnType<typeof chatAt>>['chat']
-
-async function widgetOf(shell: Shell, session: string): Promise<string> {
-  for await (const { session_id, config_id } of eachEntry((input) => queueOf(shell, undefined, input)))
-    if (session_id === session) return config_id
+  const { iframes } = (await apiOf(shell)).api
+  if (widget !== undefined) return iframes({ id: widget }).conversations({ sessionId: session })
+  for await (const { session_id, config_id: id } of eachEntry((input) => queueOf(shell, undefined, input)))
+    if (session_id === session) return iframes({ id }).conversations({ sessionId: session })
   throw notFoundFailure(`There is no conversation ${session} here.`)
 }
+export type ChatRoutes = Awaited<ReturnType<typeof chatAt>>
 
 const LOOK_MS = 1_000
 const SHIFT_MS = 8 * 3_600_000
-const STEP = /^\/(leave|release|close|draft|note)(?: (.*))?$/
 
 const columns = columnsOf`
   session_id SESSION, takeover_status STATUS, operator.name WHO, reason WHY, message_count MESSAGES number,
@@ -75,7 +69,7 @@ const takingOf = (verb: string) => (input: { session: string; steal: boolean }, 
 
 /** Takes a conversation over, with `steal` also from a colleague. */
 async function take(shell: Shell, { session, widget, as: operator_name, steal, say: message }: Taking) {
-  const { chat } = await chatAt(shell, session, widget)
+  const chat = await chatAt(shell, session, widget)
   const { operator } = steal ? expectData(await chat.get({ query: {} })) : { operator: null }
   if (operator) shell.confirm(`Take it from ${operator.name}? They will see that you have it.`)
   const taken = expectData(await chat.takeover.post(defined({ operator_name, message, force: steal || undefined })))
@@ -124,9 +118,14 @@ export const takeoverCommands = [
           const rings = bell && takeover_status === 'requested' ? '\u0007' : ''
           shell.note(`${session_id} ${now}${reason ? `: ${reason}` : ''}`)
           if (rings) shell.io.err(rings)
-          const variables = { SVC_SESSION: session_id, SVC_WIDGET: config_id, SVC_STATUS: takeover_status }
-          if (exec)
-            await runFor(shell, exec, { ...variables, SVC_OPERATOR: operator?.name ?? '', SVC_REASON: reason ?? '' })
+          if (!exec) continue
+          // Visitors' texts go into the environment, never into the command itself.
+          const texts = { SVC_OPERATOR: clean(operator?.name ?? ''), SVC_REASON: clean(reason ?? '') }
+          const ids = { SVC_SESSION: session_id, SVC_WIDGET: config_id, SVC_STATUS: takeover_status }
+          const env = { ...process.env, ...ids, ...texts }
+          const streams = { stdin: 'ignore', stdout: 'inherit', stderr: 'inherit' } as const
+          const code = await Bun.spawn(['sh', '-c', exec], { cwd: shell.cwd, env, ...streams }).exited
+          if (code !== 0) shell.note(`The command ended with ${code}.`)
         }
         await shell.clock.sleep(WATCH_MS, shell.signal)
       }
@@ -139,7 +138,7 @@ export const takeoverCommands = [
     columns: messageColumns,
     flags: { ...ofWidget, markdown: flag('as Markdown') },
     async run(shell, { session, widget, markdown }) {
-      const { messages } = expectData(await (await chatAt(shell, session, widget)).chat.get({ query: {} }))
+      const { messages } = expectData(await (await chatAt(shell, session, widget)).get({ query: {} }))
       if (!markdown) return shell.print.list(messages, messageColumns, 'No messages.')
       for (const { role, content, created_at } of messages) {
         const lines = content.split('\n').map((line) => `> ${clean(line)}`)
@@ -174,7 +173,7 @@ export const takeoverCommands = [
     flags: { ...ofWidget, draft: flag('print a draft by the AI without sending it') },
     action: ({ session, draft }) => (draft ? `draft a reply for ${session}` : `reply in conversation ${session}`),
     async answer({ shell, headers }, { session, words, widget, draft }): Promise<object | undefined> {
-      const { chat } = await chatAt(shell, session, widget)
+      const chat = await chatAt(shell, session, widget)
       if (!draft) {
         const content = await writtenText(shell, words, 'reply')
         return expectData(await chat.messages.post({ content }, { headers })).message
@@ -191,7 +190,7 @@ export const takeoverCommands = [
     flags: ofWidget,
     action: ({ session }) => `release conversation ${session}`,
     async run(shell, { session, widget }) {
-      const { chat } = await chatAt(shell, session, widget)
+      const chat = await chatAt(shell, session, widget)
       const released = expectData(await chat.release.post({}))
       printWith(shell, (await messagesOf(chat)).slice(-SEEN), released, states)
     },
@@ -229,7 +228,7 @@ export const takeoverCommands = [
     action: ({ session }) => `write a note about conversation ${session}`,
     async request({ shell }, { session, words, widget }) {
       const content = await writtenText(shell, words, 'note')
-      return (await chatAt(shell, session, widget)).chat.notes.post({ content })
+      return (await chatAt(shell, session, widget)).notes.post({ content })
     },
   }),
   command`handover SESSION: Hand your conversation over to a colleague
@@ -244,7 +243,7 @@ export const takeoverCommands = [
     },
     action: ({ session, to }) => `hand conversation ${session} over to ${to}`,
     request: async ({ shell }, { session, widget, to, note }) =>
-      (await chatAt(shell, session, widget)).chat.handover.post(defined({ to, note })),
+      (await chatAt(shell, session, widget)).handover.post(defined({ to, note })),
   }),
   command`link (operator, offline, secret once, delivers url): Create a link that signs one person in and opens the inbox
   The link works once, for 8 hours by default and 24 at most. The person needs an account: svc-admin users create.
@@ -288,7 +287,7 @@ async function follow(shell: Shell, chat: ChatRoutes, signal: AbortSignal): Prom
 
 /** Executes one typed line. Returns false when the chat ends. Prints server errors, and the chat continues. */
 async function act(shell: Shell, chat: ChatRoutes, line: string): Promise<boolean> {
-  const [, step, words = ''] = STEP.exec(line) ?? []
+  const [, step, words = ''] = /^\/(leave|release|close|draft|note)(?: (.*))?$/.exec(line) ?? []
   try {
     if (line === '') return true
     if (step === 'release') expectData(await chat.release.post({}))
@@ -303,18 +302,4 @@ async function act(shell: Shell, chat: ChatRoutes, line: string): Promise<boolea
     return true
   }
   return step === undefined || step === 'note' || step === 'draft'
-}
-
-/** Visitors' texts go into the environment, never into the command itself. */
-async function runFor(shell: Shell, command: string, variables: Record<string, string>): Promise<void> {
-  const cleaned = Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, clean(value)]))
-  const child = Bun.spawn(['sh', '-c', command], {
-    cwd: shell.cwd,
-    env: { ...process.env, ...cleaned },
-    stdin: 'ignore',
-    stdout: 'inherit',
-    stderr: 'inherit',
-  })
-  const code = await child.exited
-  if (code !== 0) shell.note(`The command ended with ${code}.`)
 }

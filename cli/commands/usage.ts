@@ -52,22 +52,19 @@ type Part = { name: string; requests: number; cost_cents: number; id?: string }
 type By = 'mode' | 'model' | 'key' | 'skill' | 'day'
 
 async function partsOf(shell: Shell, show: Show, by: By, words: UsageWords): Promise<Part[]> {
-  if (by === 'key') return partsOfKeys(shell, show, words)
   const report = await show(words)
+  if (by === 'key') {
+    const { id: owner } = report
+    const ownerFilter = owner === undefined ? {} : owner.startsWith('org:') ? { org: owner } : { user: owner }
+    const parts: Part[] = []
+    for (const { id, name } of await everyKey((await apiOf(shell)).api, ownerFilter)) {
+      const { totals } = await show({ ...words, key_id: id })
+      if (totals.requests > 0) parts.push({ id, name, ...partOf(totals) })
+    }
+    return parts
+  }
   if (by === 'day') return report.by_day.map(({ date, ...day }): Part => ({ name: date, ...partOf(day) }))
   return Object.entries(report[`by_${by}`]).map(([name, part]): Part => ({ name, ...partOf(part) }))
-}
-
-/** The usage of each key that has calls. */
-async function partsOfKeys(shell: Shell, show: Show, words: UsageWords): Promise<Part[]> {
-  const { id: owner } = await show(words)
-  const ownerFilter = owner === undefined ? {} : owner.startsWith('org:') ? { org: owner } : { user: owner }
-  const parts: Part[] = []
-  for (const { id, name } of await everyKey((await apiOf(shell)).api, ownerFilter)) {
-    const { totals } = await show({ ...words, key_id: id })
-    if (totals.requests > 0) parts.push({ id, name, ...partOf(totals) })
-  }
-  return parts
 }
 
 const partOf = ({ requests, cost_cents }: { requests: number; cost_cents: number }) => ({ requests, cost_cents })

@@ -6,7 +6,6 @@ import { PLATFORM_ROLES } from '../org-words'
 import { LINK_FATE, readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, oneOf, optional, text } from '../words'
-import { step } from './orgs'
 
 const MINUTE_MS = 60_000
 
@@ -17,7 +16,7 @@ type LinkInput = { ttl?: number | undefined; to?: string }
 /** Creates a link that signs this person in once, within `ttl` milliseconds, and opens the page at `to`. */
 export const linkOf = (ops: OpsClient, user: string, { ttl, to }: LinkInput) =>
   ops
-    .users({ ref: step(user) })
+    .users({ ref: user })
     ['console-link'].post({ ...(ttl !== undefined && { ttl_minutes: Math.ceil(ttl / MINUTE_MS) }), ...(to && { to }) })
 
 const columns = columnsOf`
@@ -33,11 +32,6 @@ const detailColumns = [
     orgs ORGS ${({ orgs }) => (orgs as { slug: string; role: string }[]).map(({ slug, role }) => `${slug} (${role})`).join(', ')},
     session_count SESSIONS number`,
 ]
-
-const FIRST_LINK = {
-  shown: 'It works once, within one day.',
-  put: 'It works once, within one day, and cannot be shown again.',
-}
 
 const passwordFile = text('FILE', 'a file that contains the password; - reads stdin')
 
@@ -58,7 +52,7 @@ export const userCommands: Command[] = [
   The server stores only hashes of passwords and never shows them.
   $ users get ada@example.com`({
     columns: detailColumns,
-    request: ({ ops }, { user }) => ops.users({ ref: step(user) }).get(),
+    request: ({ ops }, { user }) => ops.users({ ref: user }).get(),
   }),
   command`create (secret once, exits 5): Create an account and show its first password once
   Works even if sign-up is closed. Creates a first password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. With --link there is no password yet. The person who opens the link, once and within one day, chooses one. A platform role lets the account decide on submissions and limits.
@@ -77,7 +71,10 @@ export const userCommands: Command[] = [
       throw usageFailure('--link and --from-file exclude each other. Leave one out.')
     },
     secret: ({ link, fromFile }) => (fromFile !== undefined ? null : link ? 'sign_in_link' : 'password'),
-    fate: ({ link }) => (link ? FIRST_LINK : undefined),
+    fate({ link }) {
+      const once = 'It works once, within one day'
+      return link ? { shown: `${once}.`, put: `${once}, and cannot be shown again.` } : undefined
+    },
     async request({ ops, shell }, { email, name, role, fromFile, link }) {
       const password = await passwordIn(shell, fromFile)
       const input = { email, name: name || undefined, platform_role: role, password, link: link || undefined }
@@ -94,14 +91,14 @@ export const userCommands: Command[] = [
   $ users disable eve@example.com --yes --reason "left"`({
     action: ({ user }) => `disable account ${user}`,
     question: ' Its sessions and keys stop at once.',
-    request: ({ ops }, { user }) => ops.users({ ref: step(user) }).patch({ disabled: true }),
+    request: ({ ops }, { user }) => ops.users({ ref: user }).patch({ disabled: true }),
     note: (_, { user }) => `undo: svc-admin users enable ${user}`,
   }),
   command`enable USER (exits 3): Enable a disabled account again
   Its keys work again with the next request. Nothing happens to an account that is not disabled.
   $ users enable eve@example.com`({
     action: ({ user }) => `enable account ${user}`,
-    request: ({ ops }, { user }) => ops.users({ ref: step(user) }).patch({ disabled: false }),
+    request: ({ ops }, { user }) => ops.users({ ref: user }).patch({ disabled: false }),
     note: (_, { user }) => `undo: svc-admin users disable ${user}`,
   }),
   command`role USER (moderate, exits 3): Give an account a role as an operator in the console, or take it away
@@ -111,7 +108,7 @@ export const userCommands: Command[] = [
     args: { role: oneOf([...ROLES, 'none'], `${ROLES.join(', ')} or none`) },
     action: ({ user, role }) => `set the operator role of ${user} to ${role}`,
     request: ({ ops }, { user, role }) =>
-      ops.users({ ref: step(user) }).patch({ operator_role: role === 'none' ? null : role }),
+      ops.users({ ref: user }).patch({ operator_role: role === 'none' ? null : role }),
   }),
   command`link (secret once, delivers url): Create a one-time link that signs an account in and lets it set a password
   For a first sign-in, and for people who lost their password. The link works once, for 15 minutes by default and 24 hours at most. The account keeps its sessions and password until the person sets a new one.
@@ -136,7 +133,7 @@ export const userCommands: Command[] = [
     question: ({ user }) => `Set a new password for ${user}? All its sessions end.`,
     secret: ({ fromFile }) => (fromFile === undefined ? 'password' : null),
     request: async ({ ops, shell }, { user, fromFile }) =>
-      ops.users({ ref: step(user) }).password.post(defined({ password: await passwordIn(shell, fromFile) })),
+      ops.users({ ref: user }).password.post(defined({ password: await passwordIn(shell, fromFile) })),
     shown: ({ password, ...set }, { fromFile }) => (fromFile === undefined ? { ...set, password } : set),
   }),
   command`sessions (moderate, exits 3): List or end the open sessions of an account
@@ -157,9 +154,9 @@ export const userCommands: Command[] = [
       return session === 'all' ? `end every session of ${user}` : `end session ${session} of ${user}`
     },
     async answer({ ops, shell }, { verb, user, session }): Promise<object | undefined> {
-      const { sessions } = ops.users({ ref: step(user) })
+      const { sessions } = ops.users({ ref: user })
       if (verb === 'list') return expectData(await sessions.get()).sessions
-      const { ended } = expectData(await sessions({ session: step(session!) }).delete())
+      const { ended } = expectData(await sessions({ session: session! }).delete())
       shell.print.item({ ended }, columnsOf`ended ENDED number`)
       return undefined
     },

@@ -154,7 +154,7 @@ export const webhookLocalCommands = [
       const { api, ownerFilter } = await apiOf(shell)
       const input = { url: LISTEN, event_types: events, description: 'svc-admin webhooks listen' }
       const { id, signing_secret } = expectData(await api.webhooks.post(input, { query: ownerFilter }))
-      const { hook } = await webhookAt(shell, id)
+      const hook = await webhookAt(shell, id)
       try {
         shell.note(`Listening for ${events.join(', ')} as webhook ${id}. Stop with Ctrl-C.`)
         if (printSecret) shell.note(`Signing secret: ${signing_secret}`)

@@ -1,6 +1,6 @@
 import { SAMPLES } from '../../src/events/schema'
 import { iso } from '../../src/kernel/clock'
-import { apiOf, columnsOf, commandsOf, defined, type SharedRoutes } from '../command'
+import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { exactly } from '../files'
 import { poll } from '../pages'
@@ -10,10 +10,8 @@ import type { Shell } from '../shell'
 import { argument, duration, flag, list, optional, repeated, text } from '../words'
 import { switchCommands } from './resource-commands'
 
-const hookIn = ({ api }: { api: SharedRoutes }, id: string) => api.webhooks({ id: encodeURIComponent(id) })
-
-/** The routes of one webhook. Wrapped in an object, because `await` would treat the client of a route as a promise. */
-export const webhookAt = async (shell: Shell, id: string) => ({ hook: hookIn(await apiOf(shell), id) })
+/** The routes of one webhook. */
+export const webhookAt = async (shell: Shell, id: string) => (await apiOf(shell)).api.webhooks({ id })
 
 /** The ids of all webhooks that the credential reaches. */
 export const webhookIds = async (shell: Shell): Promise<string[]> =>
@@ -85,7 +83,7 @@ export const webhookCommands = [
       description: text('TEXT', 'a description'),
     },
     action: ({ id, ...patch }) => `change ${Object.keys(patchOf(patch)).join(', ') || 'nothing'} of webhook ${id}`,
-    request: (at, { id, ...patch }) => hookIn(at, id).patch(patchOf(patch)),
+    request: ({ api }, { id, ...patch }) => api.webhooks({ id }).patch(patchOf(patch)),
   }),
   plain.enable,
   plain.disable,
@@ -98,7 +96,7 @@ export const webhookCommands = [
     flags: { within: duration('TIME', 'longest wait; 20s by default'), noWait: flag('do not wait') },
     action: ({ id }) => `send a test event to webhook ${id}`,
     async run(shell, { id, within = PATIENCE_MS, noWait }) {
-      const { hook } = await webhookAt(shell, id)
+      const hook = await webhookAt(shell, id)
       const { event_id } = expectData(await hook.test.post())
       shell.note(`Sent ${event_id}.`)
       if (noWait) return
@@ -117,8 +115,8 @@ export const webhookCommands = [
     columns: columnsOf`queued QUEUED number`,
     flags: { since: duration('TIME', 'from how long ago; 24h by default') },
     action: ({ id }) => `send again what webhook ${id} did not take`,
-    request: (at, { id, since = DAY_MS }) =>
-      hookIn(at, id)['retry-failed'].post({ from: iso(at.shell.clock.now() - since) }, { headers: at.headers }),
+    request: ({ api, headers, shell }, { id, since = DAY_MS }) =>
+      api.webhooks({ id })['retry-failed'].post({ from: iso(shell.clock.now() - since) }, { headers }),
   }),
   command`rotate-secret ID (secret once, delivers signing_secret): Create a new signing secret and show it once
   The old secret stops working at once. With --grace the header webhook-signature also contains a signature with the old secret for that long.
@@ -130,8 +128,10 @@ export const webhookCommands = [
     question: ({ id, grace }) =>
       `The old secret of webhook ${id} ends ${grace ? 'after the grace period' : 'now'}. Continue?`,
     fate: SIGNING_FATE,
-    request: (at, { id, grace }) =>
-      hookIn(at, id)['rotate-secret'].post(grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }),
+    request: ({ api }, { id, grace }) =>
+      api
+        .webhooks({ id })
+        ['rotate-secret'].post(grace === undefined ? {} : { grace_seconds: Math.round(grace / 1_000) }),
   }),
   command`stats: Show delivery statistics of a webhook
   Counts attempts since the webhook was created, and deliveries that wait. Without an id it counts all webhooks. P95 is of the fifty newest attempts. A webhook is disabled after 120 hours without a success and twenty failures in a row.
@@ -157,7 +157,7 @@ type Patch = { to: string | undefined; events: string[] | undefined; description
 const patchOf = ({ to, events, description }: Patch) => defined({ url: to, event_types: events, description })
 
 async function statsOf(shell: Shell, id: string) {
-  const { hook } = await webhookAt(shell, id)
+  const hook = await webhookAt(shell, id)
   const stats = expectData(await hook.stats.get())
   const { deliveries } = expectData(await hook.deliveries.get({ query: {} }))
   const took = deliveries.map(({ duration_ms }) => duration_ms).sort((a, b) => a - b)
@@ -167,7 +167,7 @@ async function statsOf(shell: Shell, id: string) {
 const sampleOf = (type: string) => (SAMPLES as Readonly<Record<string, { about: string; data: object }>>)[type]
 
 async function targetOf(shell: Shell, id: string | undefined): Promise<{ id: string; url: string }> {
-  if (id !== undefined) return expectData(await (await webhookAt(shell, id)).hook.get())
+  if (id !== undefined) return expectData(await (await webhookAt(shell, id)).get())
   const { api, ownerFilter } = await apiOf(shell)
   const { webhooks } = expectData(await api.webhooks.get({ query: { limit: 100, ...ownerFilter } }))
   const enabled = webhooks.filter(({ enabled }) => enabled)
@@ -225,7 +225,7 @@ export const webhookTriggerCommands = [
     action: ({ type, webhook }) => `send an example of ${type} to ${webhook ?? 'a webhook'}`,
     async answer({ shell }, { type: event_type, webhook, data }) {
       const { id, url } = await targetOf(shell, webhook)
-      const { event_id } = expectData(await (await webhookAt(shell, id)).hook.test.post({ event_type, data }))
+      const { event_id } = expectData(await (await webhookAt(shell, id)).test.post({ event_type, data }))
       return { event_id, event_type, webhook_id: id, url }
     },
   }),

@@ -1,6 +1,6 @@
 import { clean } from '../../src/kernel/text'
 import type { NewWidget } from '../../src/widgets/schema'
-import { apiOf, columnsOf, commandsOf, defined, type SharedRoutes } from '../command'
+import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { expectData } from '../failure'
 import { readValueFile } from '../files'
 import { itemArgument, resolveKey } from '../resource'
@@ -11,8 +11,6 @@ import { switchCommands } from './resource-commands'
 
 const args = { id: itemArgument('widgets', 'widget') }
 const ID = '31aa07c2-…'
-
-const widgetIn = ({ api }: { api: SharedRoutes }, id: string) => api.iframes({ id: encodeURIComponent(id) })
 
 const columns = columnsOf`
   id, name NAME, status STATUS, api_key_id KEY wide, embed_snippet TAG wide, created_at CREATED time`
@@ -81,7 +79,7 @@ export const widgetCommands = [
     flags: looks,
     find: async (shell, { id: _, ...given }) => ({ patch: await inputOf(shell, given) }),
     action: ({ id, patch }) => `change ${Object.keys(patch).join(', ') || 'nothing'} of widget ${id}`,
-    request: (at, { id, patch }) => widgetIn(at, id).patch(patch),
+    request: ({ api }, { id, patch }) => api.iframes({ id }).patch(patch),
   }),
   plain.enable,
   plain.disable,
@@ -91,7 +89,7 @@ export const widgetCommands = [
   $ widgets duplicate ${ID} --name "Second shop" --json`({
     flags: { name: looks.name },
     action: ({ id }) => `copy widget ${id}`,
-    request: (at, { id, name }) => widgetIn(at, id).duplicate.post(defined({ name }), { headers: at.headers }),
+    request: ({ api, headers }, { id, name }) => api.iframes({ id }).duplicate.post(defined({ name }), { headers }),
   }),
   plain.remove,
   command`preview ID: Create a link that shows a widget for 15 minutes
@@ -100,7 +98,7 @@ export const widgetCommands = [
   $ widgets preview ${ID} --json`({
     columns: columnsOf`preview_url URL, expires_at UNTIL time`,
     flags: { open: flag('open it in the browser') },
-    request: (at, { id }) => widgetIn(at, id)['preview-token'].post(),
+    request: ({ api }, { id }) => api.iframes({ id })['preview-token'].post(),
     async note({ preview_url }, { open }, shell) {
       if (open) await openLink(shell, preview_url)
       return undefined
@@ -113,7 +111,7 @@ export const widgetCommands = [
     columns: columnsOf`domain DOMAIN, verified VERIFIED flag, record PROOF wide`,
     args: { domain: argument('host name') },
     flags: { by: choice(['dns', 'file'], 'kind of proof') },
-    request: (at, { id, domain, by: method = 'dns' }) => widgetIn(at, id).verify.post({ domain, method }),
+    request: ({ api }, { id, domain, by: method = 'dns' }) => api.iframes({ id }).verify.post({ domain, method }),
     note: ({ verified, record }) =>
       verified ? undefined : `Not found yet. Put ${record.value} at ${record.name}, then run this again.`,
     ok: ({ verified }) => verified,
@@ -125,7 +123,7 @@ export const widgetCommands = [
     columns: snippetColumns,
     flags: { page: flag('print a whole HTML page') },
     async run(shell, { id, page }) {
-      const { embed_snippet, name } = expectData(await widgetIn(await apiOf(shell), id).get())
+      const { embed_snippet, name } = expectData(await (await apiOf(shell)).api.iframes({ id }).get())
       if (page) return shell.io.raw(pageWith(embed_snippet, name))
       shell.print.item({ embed_snippet }, snippetColumns)
     },

@@ -1,9 +1,9 @@
 import type { NewWorkflow, StepResult, Workflow, WorkflowRun } from '../../src/automation/workflows-schema'
 import { iso } from '../../src/kernel/clock'
-import { apiOf, columnsOf, commandsOf, onceHeaders } from '../command'
+import { apiOf, columnsOf, commandsOf, defined, onceHeaders } from '../command'
 import { CheckFailed, EXIT, expectData, notFoundFailure, usageFailure } from '../failure'
 import { readValueFile } from '../files'
-import { pageFlags, pageIn, poll, printPages } from '../pages'
+import { pageIn, poll } from '../pages'
 import { everyOf, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
@@ -43,7 +43,7 @@ const enabling = (verb: 'enable' | 'disable', about: string) =>
     columns,
     action: ({ workflow }) => `${verb} workflow ${workflow}`,
     request: async ({ shell }, { workflow }) =>
-      (await workflowOver(shell, workflow)).one.patch({ enabled: verb === 'enable' }),
+      (await workflowOver(shell, workflow)).patch({ enabled: verb === 'enable' }),
   })
 
 const POLL_MS = 1_000
@@ -55,7 +55,7 @@ const stepColumns = columnsOf`
 
 const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
 
-type Routes = Awaited<ReturnType<typeof workflowOver>>['one']
+type Routes = Awaited<ReturnType<typeof workflowOver>>
 
 /** Asks after each step. An abandoned run waits a day for `workflows approve`. */
 async function stepThrough(shell: Shell, one: Routes, begun: WorkflowRun) {
@@ -100,7 +100,7 @@ const decision = (word: 'approve' | 'reject' | 'cancel', summary: string, about:
     flags: { comment: text('TEXT', 'a note for the record') },
     action: ({ run: runId }) => `${word} run ${runId}`,
     async request({ shell }, { workflow, run: runId, comment }) {
-      const routes = (await workflowOver(shell, workflow)).one.runs({ runId })
+      const routes = (await workflowOver(shell, workflow)).runs({ runId })
       return word === 'cancel' ? routes.cancel.post() : routes[word].post(comment ? { comment } : {})
     },
   })
@@ -124,24 +124,7 @@ function finish(shell: Shell, run: WorkflowRun, draws = true): void {
 async function workflowOver(shell: Shell, word: string) {
   const { api } = await apiOf(shell)
   const id = await resolveRuleSet(await resourceOver(shell, 'workflows'), word, 'workflow')
-  return { id, one: api.workflows({ id: encodeURIComponent(id) }) }
-}
-
-/**
- * The workflow that this run belongs to. Tries the most recently run workflow first. @throws CommandFailed 3 if none
- * has it
- */
-async function workflowOfRun(shell: Shell, runId: string) {
-  const { api } = await apiOf(shell)
-  const all = (await everyOf(await resourceOver(shell, 'workflows'))) as Workflow[]
-  for (const { id } of all.sort((a, b) => (b.lastRunAt ?? '').localeCompare(a.lastRunAt ?? ''))) {
-    const one = api.workflows({ id })
-    const reply = await one.runs({ runId: encodeURIComponent(runId) }).get()
-    if (reply.status === 404) continue
-    expectData(reply)
-    return { id, one }
-  }
-  throw notFoundFailure(`No run has the id "${runId}".`, 'svc-admin workflows runs WORKFLOW lists its runs')
+  return api.workflows({ id })
 }
 
 const validateColumns = columnsOf`index STEP number, name NAME, type TYPE, next THEN, onFailure IF IT FAILS`
@@ -154,17 +137,6 @@ function branchesOf({ config, onSuccess }: Steps[number], at: number, count: num
   const { onTrue = after, onFalse = after } = config as { onTrue?: number; onFalse?: number }
   const branches = 'expression' in config ? [onTrue, onFalse] : [after]
   return [...new Set(branches)].map((branch) => (branch < count ? String(branch) : 'end'))
-}
-
-/** The steps that cannot be reached from the first one. */
-function unreachedOf(steps: Steps): number[] {
-  const reached = new Set([0])
-  for (const at of reached) {
-    const { onFailure } = steps[at]!
-    const branches = branchesOf(steps[at]!, at, steps.length).filter((branch) => branch !== 'end')
-    for (const branch of [...branches.map(Number), ...(onFailure === undefined ? [] : [onFailure])]) reached.add(branch)
-  }
-  return steps.flatMap((_, at) => (reached.has(at) ? [] : [at]))
 }
 
 export const workflowCommands = [
@@ -202,7 +174,14 @@ export const workflowCommands = [
         after = rules.nextOf(triggerType, triggerConfig, { zone, after })
         if (after !== null) shell.note(`Runs ${iso(after)}`)
       }
-      const unreached = unreachedOf(steps)
+      const reached = new Set([0])
+      for (const at of reached) {
+        const { onFailure } = steps[at]!
+        const branches = branchesOf(steps[at]!, at, steps.length).filter((branch) => branch !== 'end')
+        for (const branch of [...branches.map(Number), ...(onFailure === undefined ? [] : [onFailure])])
+          reached.add(branch)
+      }
+      const unreached = [...steps.keys()].filter((at) => !reached.has(at))
       for (const at of unreached) shell.note(`Step ${at} cannot be reached: no step leads to it.`)
       if (unreached.length) throw new CheckFailed()
     },
@@ -221,7 +200,7 @@ export const workflowCommands = [
     }),
     action: ({ workflow }) => `run workflow ${workflow}`,
     async run(shell, { workflow, triggerData, wait, step }) {
-      const { one } = await workflowOver(shell, workflow)
+      const one = await workflowOver(shell, workflow)
       const input = step ? { triggerData, stepwise: true } : { triggerData }
       const { run } = expectData(await one.run.post(input, { headers: onceHeaders(shell) }))
       if (step) return stepThrough(shell, one, run)
@@ -229,25 +208,19 @@ export const workflowCommands = [
       await follow(shell, one, run.id, PATIENCE_MS)
     },
   }),
-  command`runs WORKFLOW (watchable): List the runs of a workflow, newest first, or the steps of one run
+  command`runs WORKFLOW (pages items): List the runs of a workflow, newest first, or the steps of one run
   With the id of a run it lists its steps with times and outputs. With --watch it is read again every two seconds.
   $ workflows runs ${ID}
   $ workflows runs ${ID} --status paused --json`({
     args: { run: optional('id of the run') },
-    flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state'), ...pageFlags },
-    async run(shell, { workflow, run: runId, status, ...paging }) {
-      const { one } = await workflowOver(shell, workflow)
-      if (runId !== undefined) {
-        const { run } = expectData(await one.runs({ runId: encodeURIComponent(runId) }).get())
-        return shell.print.list(run.stepResults, stepColumns, 'No step has started.')
-      }
-      const only = status ? { status } : {}
-      await printPages(shell, paging, {
-        page: (input) => pageIn(one.runs.get({ query: { ...input, ...only } }), 'runs'),
-        columns: runsColumns,
-        empty: 'No runs yet. Start one: svc-admin workflows run ID',
-      })
+    flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state') },
+    async answer({ shell, page }, { workflow, run: runId, status }): Promise<object> {
+      const one = await workflowOver(shell, workflow)
+      if (runId === undefined) return pageIn(one.runs.get({ query: defined({ ...page, status }) }), 'runs')
+      const { run } = expectData(await one.runs({ runId }).get())
+      return { items: run.stepResults, next: null, columns: stepColumns, empty: 'No step has started.' }
     },
+    empty: 'No runs yet. Start one: svc-admin workflows run ID',
   }),
   command`watch (exits 3 8 9): Follow a run, step by step, until it ends
   Draws each step with its state and time, on stderr. Exits 0 when the run is completed and 9 when it failed. Exits 8 when time runs out. The id of the run alone is enough.
@@ -259,8 +232,15 @@ export const workflowCommands = [
     },
     flags: { within: duration('TIME', 'longest wait; 10m by default') },
     async run(shell, { workflow, run: runId, within = PATIENCE_MS }) {
-      const found = runId === undefined ? await workflowOfRun(shell, workflow) : await workflowOver(shell, workflow)
-      await follow(shell, found.one, runId ?? workflow, within)
+      if (runId !== undefined) return follow(shell, await workflowOver(shell, workflow), runId, within)
+      // Looks in the most recently run workflow first.
+      const all = (await everyOf(await resourceOver(shell, 'workflows'))) as Workflow[]
+      const { workflows } = (await apiOf(shell)).api
+      for (const { id } of all.sort((a, b) => (b.lastRunAt ?? '').localeCompare(a.lastRunAt ?? ''))) {
+        const reply = await workflows({ id }).runs({ runId: workflow }).get()
+        if (reply.status !== 404 && expectData(reply)) return follow(shell, workflows({ id }), workflow, within)
+      }
+      throw notFoundFailure(`No run has the id "${workflow}".`, 'svc-admin workflows runs WORKFLOW lists its runs')
     },
   }),
   decision(

@@ -71,7 +71,8 @@ async function runOne(check: Check, context: Context, running: ReadonlyMap<strin
   const broken = before.find(({ status }) => status === 'fail' || status === 'skip')
   const { clock } = context.shell
   const began = clock.monotonic()
-  const { status, detail, fix, repair } = broken ? skip(`needs ${broken.check}`) : await attempt(check, context)
+  const found = broken ? skip(`needs ${broken.check}`) : check.run(context)
+  const { status, detail, fix, repair } = await Promise.resolve(found).catch(({ message, fix }) => fail(message, fix))
   if (repair) context.repairs?.set(check.name, repair)
   return {
     check: check.name,
@@ -79,15 +80,6 @@ async function runOne(check: Check, context: Context, running: ReadonlyMap<strin
     detail: withoutUserInfo(detail),
     fix: fix ?? null,
     ms: Math.round(clock.monotonic() - began),
-  }
-}
-
-async function attempt(check: Check, context: Context): Promise<Finding> {
-  try {
-    return await check.run(context)
-  } catch (error) {
-    const { message, fix } = error as { message: string; fix?: string }
-    return fail(message, fix)
   }
 }
 

@@ -57,7 +57,13 @@ export const linesOf = (
 ): string[] =>
   rows.map((row) =>
     layout.shown
-      .map((at) => place(row[at] ?? '', { width: layout.widths[at]!, right: isNumeric(columns[at]!), cut }))
+      .map((at) => {
+        const [text, width] = [row[at] ?? '', layout.widths[at]!]
+        const shown =
+          Bun.stringWidth(text) > width ? `${Bun.sliceAnsi(text, 0, Math.max(0, width - cut.length))}${cut}` : text
+        const pad = ' '.repeat(Math.max(0, width - Bun.stringWidth(shown)))
+        return isNumeric(columns[at]!) ? pad + shown : shown + pad
+      })
       .join(' '.repeat(GAP))
       .trimEnd(),
   )
@@ -66,13 +72,4 @@ export const linesOf = (
 export function record(pairs: readonly (readonly [string, string])[]): string[] {
   const widest = Math.max(0, ...pairs.map(([name]) => Bun.stringWidth(name)))
   return pairs.map(([name, value]) => `${name}${' '.repeat(widest - Bun.stringWidth(name) + GAP)}${value}`.trimEnd())
-}
-
-type Place = { width: number; right: boolean; cut: string }
-
-function place(text: string, { width, right, cut }: Place): string {
-  const shown =
-    Bun.stringWidth(text) > width ? `${Bun.sliceAnsi(text, 0, Math.max(0, width - cut.length))}${cut}` : text
-  const pad = ' '.repeat(Math.max(0, width - Bun.stringWidth(shown)))
-  return right ? pad + shown : shown + pad
 }

@@ -25,11 +25,29 @@ const NOT_READY = [502, 503, 504]
 
 /** A client of the tenant API, typed by its routes. Dates stay strings, as they are on the wire. */
 export const connect = (target: Target, options: Options) =>
-  treaty<Api>(originOf(target), wiring(target, options)).api.v1
+  encoding(treaty<Api>(originOf(target), wiring(target, options)).api.v1)
 
 /** A client of the operator API, typed by its routes. */
 export const connectOps = (target: Target, options: Options) =>
-  treaty<OperatorApi>(originOf(target), wiring(target, options)).ops.v1
+  encoding(treaty<OperatorApi>(originOf(target), wiring(target, options)).ops.v1)
+
+const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
+
+/**
+ * Encodes path parameters, which the typed client inserts as they are. Its members are no promises, so that `await` and
+ * async functions may hold them.
+ */
+const encoding = <Client extends object>(client: Client, name = ''): Client =>
+  new Proxy(client, {
+    get: (_, member: string) =>
+      member === 'then' ? undefined : encoding((client as Record<string, Client>)[member]!, member),
+    apply(_, __, words: unknown[]) {
+      const call = client as unknown as (...words: unknown[]) => Client
+      if (METHODS.has(name)) return call(...words)
+      const [[param, value]] = Object.entries(words[0] as object) as [[string, string]]
+      return encoding(call({ [param]: encodeURIComponent(value) }))
+    },
+  })
 
 export type TenantClient = ReturnType<typeof connect>
 export type OpsClient = ReturnType<typeof connectOps>

@@ -25,3 +25,17 @@ test('patience is for one answer, so what asks again and again does not end', as
     expect((await client.events.get({ query: { limit: 1 } })).status).toBe(200)
   }
 })
+
+test('a path parameter is one segment, whatever it holds, and routes can be awaited', async () => {
+  const requested: string[] = []
+  const handle = ({ url }: Request) => {
+    requested.push(new URL(url).pathname)
+    return Response.json({})
+  }
+  const client = connect({ kind: 'app', handle }, { headers: {} })
+  const one = await Promise.resolve(client.webhooks({ id: '../a b?c' }))
+  await one.deliveries({ deliveryId: 'x/y' }).get()
+  await one.delete()
+  const webhook = '/api/v1/webhooks/..%2Fa%20b%3Fc'
+  expect(requested).toEqual([`${webhook}/deliveries/x%2Fy`, webhook])
+})
