@@ -11,7 +11,7 @@ import {
   type ImagePart,
   type ToolCall,
 } from '../engine'
-import { giveAnswer } from '../meter'
+import { cutToWeight, giveAnswer, UNITS_PER_TOKEN } from '../meter'
 import { callsFor, nextStep, stillCalls } from './acting-choose'
 import { fromFindings, isFailed } from './acting-findings'
 import type { BuiltinSettings } from './config'
@@ -103,9 +103,7 @@ const LISTS = new Map<string, (values: number[]) => number>([
 type Passage = { text: string; from: string }
 
 const MAX_PASSAGES = 5_000
-
 const MAX_QUOTES = 3
-
 /** Share of the question's content words that a quotation must contain. */
 const ENOUGH = 0.6
 
@@ -269,7 +267,10 @@ export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
     const toolCalls = question.oneCallATurn ? wanted.slice(0, 1) : wanted
     const plain = { reasoning: '', refusal: '', toolCalls, usage: null }
     if (toolCalls.length) return { ...plain, text: '', finish: 'tool-calls' }
-    return { ...plain, text: answerQuestion(question), finish: 'stop' }
+    const whole = answerQuestion(question)
+    // As many as the count rounds to the limit.
+    const text = cutToWeight(whole, (request.maxOutputTokens + 0.5) * UNITS_PER_TOKEN - 1)
+    return { ...plain, text, finish: text === whole ? 'stop' : 'length' }
   }
 
   return {

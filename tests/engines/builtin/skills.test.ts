@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { countTokens } from '../../../src/engines/meter'
 import { fence } from '../../../src/kernel/fence'
-import { collect, engineSuite, request, streamed } from '../../suites/engine.suite'
+import { collect, engineSuite, plain, request, streamed } from '../../suites/engine.suite'
 import { effortOf } from '../../support/effort'
 import { ask, builtin } from './ask'
 
@@ -234,6 +235,16 @@ test('a stream comes word by word', async () => {
     ' five.',
     'finish',
   ])
+})
+
+test.each([1, 2, 4, 6])('an answer ends at a limit of %i tokens, and says so', async (maxOutputTokens) => {
+  const order = { ...request('Count to five'), maxOutputTokens }
+  const parts = await collect(streamed(builtin, order))
+  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  expect('One, two, three, four, five.').toStartWith(text)
+  expect(countTokens(text)).toBe(maxOutputTokens)
+  expect(parts.at(-1)).toMatchObject({ type: 'finish', reason: 'length' })
+  expect(await plain(builtin, order)).toMatchObject({ text, finish: 'length' })
 })
 
 test('any megabyte of input is answered without delay', async () => {
