@@ -187,7 +187,10 @@ function declaredOf<T extends TSchema>(schema: T, value: Static<T>): Static<T> {
   return Object.fromEntries(Object.entries(value).filter(([name]) => isDeclared(name))) as Static<T>
 }
 
-/** Validates a query string or path. Words become the numbers and booleans that the schema requires. Rejects NUL. */
+/**
+ * Validates a query string or path. Words become the numbers and booleans that the schema requires. Drops undeclared
+ * members. Rejects NUL.
+ */
 export function checkedQuery<T extends TSchema>(schema: T): Standard<T> {
   const path = checkedPath(schema)
   return standard(schema, (value) => {
@@ -212,7 +215,7 @@ export function checkedPath<T extends TSchema>(schema: T): Standard<T> {
   const check = checker(schema)
   return standard(schema, (value) => {
     const converted = Value.Default(schema, spelledOut(schema, value as Record<string, unknown>))
-    return check.is(converted) ? { value: converted } : refuse(check.issues(converted))
+    return check.is(converted) ? { value: declaredOf(schema, converted) } : refuse(check.issues(converted))
   })
 }
 

@@ -17,3 +17,12 @@ test('an export with a time that is none is refused before its first piece', asy
     expect({ path, status, code: body?.error?.code }).toEqual({ path, status: 400, code: 'validation_error' })
   }
 })
+
+test('the record of an export has no member of the query that it does not declare', async () => {
+  const { send } = await (await createWorld()).person()
+  for (const path of ['usage/export', 'audit/export'])
+    expect((await send('GET', `${path}?note=n-5512`)).status).toBe(200)
+  const { text } = await send('GET', 'audit')
+  expect(text).toContain('usage.exported')
+  expect(text).not.toContain('note')
+})

@@ -1,6 +1,6 @@
 // SQLite only: what is read before anything is stored.
 import { describe, expect, test } from 'bun:test'
-import { checked, nullable, oneOf, SchemaRefusal, t } from '../../src/kernel/schema'
+import { checked, checkedQuery, nullable, oneOf, SchemaRefusal, t } from '../../src/kernel/schema'
 import { createUpstreamWorld } from '../completions/upstream-world'
 
 const Part = t.Union([
@@ -23,6 +23,8 @@ test('members that a schema does not declare are dropped, unless the route keeps
   const sent = JSON.parse('{"name":"n","owner":"o","__proto__":{"a":1},"parts":[]}')
   expect(checked(Order)['~standard'].validate(sent)).toEqual({ value: { name: 'n', parts: [] } })
   expect(read(sent).value).toBe(sent)
+  const query = checkedQuery(t.Object({ limit: t.Integer({ default: 50 }) }))['~standard']
+  expect(query.validate({ owner: 'o' })).toEqual({ value: { limit: 50 } })
 })
 
 describe('null for an optional member (docs/api.md 1.4)', () => {
