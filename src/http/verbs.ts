@@ -1,7 +1,7 @@
 import { type CreateEden, Elysia } from 'elysia'
 import { OwnerQuery } from '../accounts/orgs/schema'
 import type { Call, Caller, OperatorCaller, Scope } from '../kernel/caller'
-import { checked, checkedPath, checkedQuery, type Static, type TSchema, t } from '../kernel/schema'
+import { checked, checkedPath, checkedQuery, described, type Static, type TSchema, t } from '../kernel/schema'
 import { answer, type ErrorBody, errors } from './envelope'
 import { type Guard, toCall } from './guard'
 import type { Allowed, Holds } from './operator-edge'
@@ -39,6 +39,8 @@ export type Declared = {
   description?: string
   /** Statuses besides those that the edge adds for its kind. */
   errors?: readonly (402 | 404 | 409 | 501 | 503)[]
+  /** The body of 422. */
+  refused?: TSchema
 }
 
 type Message<D, Part extends 'body' | 'query' | 'reply'> =
@@ -200,6 +202,7 @@ export function tenantRoutes<const V extends readonly OneOf[]>(
     timeLimit,
     ignored,
     signedIn,
+    refused,
     run,
     isOperators,
     ...verb
@@ -220,7 +223,11 @@ export function tenantRoutes<const V extends readonly OneOf[]>(
       ...(timeLimit ? { timeLimit } : {}),
       ...(ignored ? { ignored } : {}),
       ...(query ? { query: checkedQuery(query) } : {}),
-      response: { [status]: answer(reply), ...errors(...(verb.errors ?? [])) },
+      response: {
+        [status]: answer(reply),
+        ...errors(...(verb.errors ?? [])),
+        ...(refused ? { 422: described(refused) } : {}),
+      },
       detail: { summary, ...(description ? { description } : {}) },
     })
   }

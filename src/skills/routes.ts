@@ -2,8 +2,9 @@ import { Elysia } from 'elysia'
 import type { Sandbox } from '../completions'
 import { answer, ErrorBody, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import { PageQuery, pageFields } from '../kernel/page'
-import { checked, checkedQuery, described, namedObject, t } from '../kernel/schema'
+import { tenant, tenantRoutes } from '../http/verbs'
+import { PageQuery, pageAs, pageFields } from '../kernel/page'
+import { checked, namedObject } from '../kernel/schema'
 import { reviewFailed } from './errors'
 import * as words from './schema'
 import * as review from './schema-skill'
@@ -14,246 +15,194 @@ import * as install from './service/install'
 import * as read from './service/read'
 import { submit } from './service/submit'
 
-const ById = checkedQuery(t.Object({ id: t.String() }))
-
 /** Body of a refused manifest: the error envelope with the review (docs/api.md 8.2). */
-const ReviewRefusal = namedObject('SkillReviewRefusal', { ...ErrorBody.properties, review: review.Review })
+const refused = namedObject('SkillReviewRefusal', { ...ErrorBody.properties, review: review.Review })
 
 /** `/skills` (docs/api.md 8). */
-export const skillRoutes = ({ skills, sandbox }: { skills: SkillService; sandbox: Sandbox }, guard: Guard) =>
-  new Elysia({ prefix: '/skills', tags: ['Skills'] })
-    .use(guard)
-    .get(
-      '',
-      async (context) => {
-        const page = await read.listSkills(skills.deps, toCall(context), context.query)
-        return { skills: page.items, ...pageFields(page) }
-      },
-      {
-        scope: 'skills',
-        query: checkedQuery(words.SkillQuery),
-        response: { 200: answer(words.SkillPage), ...errors(400, 401, 403, 429) },
-        detail: { summary: 'List skills: the store, what is installed, or your own' },
-      },
-    )
-    .post(
-      '',
-      async (context) => {
-        const { isNew } = await install.installSkill(skills.deps, toCall(context), context.body)
-        return context.status(isNew ? 201 : 200, { installed: true as const })
-      },
-      {
-        scope: 'skills',
-        idempotent: true,
-        body: checked(words.SkillRef),
-        response: {
-          200: answer(words.Installed),
-          201: answer(words.Installed),
-          ...errors(400, 401, 403, 404, 409, 429),
-        },
-        detail: { summary: 'Install a skill; answers 200 if it is already installed' },
-      },
-    )
-    .delete('', (context) => install.uninstallSkill(skills.deps, toCall(context), context.body), {
+export function skillRoutes({ skills: { deps }, sandbox }: { skills: SkillService; sandbox: Sandbox }, guard: Guard) {
+  const group = { scope: 'skills', tag: 'Skills' } as const
+  const lists = tenant.get(
+    '/skills',
+    {
+      query: words.SkillQuery,
+      reply: words.SkillPage,
+      summary: 'List skills: the store, what is installed, or your own',
+    },
+    async (call, { query }) => pageAs('skills', await read.listSkills(deps, call, query)),
+  )
+  const installs = new Elysia({ tags: ['Skills'] }).use(guard).post(
+    '/skills',
+    async (context) => {
+      const { isNew } = await install.installSkill(deps, toCall(context), context.body)
+      return context.status(isNew ? 201 : 200, { installed: true as const })
+    },
+    {
       scope: 'skills',
+      idempotent: true,
       body: checked(words.SkillRef),
-      response: { 200: answer(words.Uninstalled), ...errors(400, 401, 403, 404, 429) },
-      detail: { summary: 'Uninstall a skill' },
-    })
-    .post(
-      '/create',
-      async (context) => context.status(201, await author.createSkill(skills.deps, toCall(context), context.body)),
+      response: { 200: answer(words.Installed), 201: answer(words.Installed), ...errors(404) },
+      detail: { summary: 'Install a skill; answers 200 if it is already installed' },
+    },
+  )
+  const others = [
+    tenant.delete(
+      '/skills',
+      { body: words.SkillRef, reply: words.Uninstalled, errors: [404], summary: 'Uninstall a skill' },
+      (call, { body }) => install.uninstallSkill(deps, call, body),
+    ),
+    tenant.post(
+      '/skills/create',
       {
-        scope: 'skills',
-        idempotent: true,
-        body: checked(words.NewSkill),
-        response: { 201: answer(words.SkillReply), ...errors(400, 401, 403, 409, 429), 422: described(ReviewRefusal) },
-        detail: { summary: 'Create a skill; it stays private until it passes review' },
+        body: words.NewSkill,
+        reply: words.SkillReply,
+        creates: true,
+        refused,
+        summary: 'Create a skill; it stays private until it passes review',
       },
-    )
-    .post(
-      '/submit',
-      async (context) => {
-        const outcome = await submit(skills.deps, toCall(context), context.body)
+      (call, { body }) => author.createSkill(deps, call, body),
+    ),
+    tenant.post(
+      '/skills/submit',
+      {
+        body: review.SubmitInput,
+        reply: review.Submitted,
+        creates: true,
+        errors: [404],
+        refused,
+        summary: 'Submit a skill, or a new version of one, for review',
+      },
+      async (call, { body }) => {
+        const outcome = await submit(deps, call, body)
         if (!outcome.accepted) throw reviewFailed(outcome.review)
         const { accepted: _, ...answered } = outcome
-        return context.status(201, answered)
+        return answered
       },
+    ),
+    tenant.get(
+      '/skills/submissions',
       {
-        scope: 'skills',
-        idempotent: true,
-        body: checked(review.SubmitInput),
-        response: {
-          201: answer(review.Submitted),
-          ...errors(400, 401, 403, 404, 409, 429),
-          422: described(ReviewRefusal),
-        },
-        detail: { summary: 'Submit a skill, or a new version of one, for review' },
+        query: review.SubmissionQuery,
+        reply: review.SubmissionPage,
+        summary: 'List your submissions, newest first',
       },
-    )
-    .get(
-      '/submissions',
-      async (context) => {
-        const page = await submissions.listSubmissions(skills.deps, toCall(context), context.query)
-        return { submissions: page.items, ...pageFields(page) }
-      },
+      async (call, { query }) => pageAs('submissions', await submissions.listSubmissions(deps, call, query)),
+    ),
+    tenant.get(
+      '/skills/submissions/:id',
+      { reply: review.SubmissionReply, errors: [404], summary: 'Read one of your submissions' },
+      async (call, { id }) => ({ submission: await submissions.getSubmission(deps, call, id) }),
+    ),
+    tenant.delete(
+      '/skills/submissions/:id',
       {
-        scope: 'skills',
-        query: checkedQuery(review.SubmissionQuery),
-        response: { 200: answer(review.SubmissionPage), ...errors(400, 401, 403, 429) },
-        detail: { summary: 'List your submissions, newest first' },
+        reply: review.SubmissionReply,
+        errors: [404, 409],
+        summary: 'Withdraw a submission that is waiting for review',
       },
-    )
-    .get(
-      '/submissions/:id',
-      async (context) => ({
-        submission: await submissions.getSubmission(skills.deps, toCall(context), context.params.id),
-      }),
+      async (call, { id }) => ({ submission: await submissions.withdrawSubmission(deps, call, id) }),
+    ),
+    tenant.post(
+      '/skills/submissions/:id/review',
       {
-        scope: 'skills',
-        params: ById,
-        response: { 200: answer(review.SubmissionReply), ...errors(401, 403, 404, 429) },
-        detail: { summary: 'Read one of your submissions' },
-      },
-    )
-    .delete(
-      '/submissions/:id',
-      async (context) => ({
-        submission: await submissions.withdrawSubmission(skills.deps, toCall(context), context.params.id),
-      }),
-      {
-        scope: 'skills',
-        params: ById,
-        response: { 200: answer(review.SubmissionReply), ...errors(401, 403, 404, 409, 429) },
-        detail: { summary: 'Withdraw a submission that is waiting for review' },
-      },
-    )
-    .post(
-      '/submissions/:id/review',
-      async (context) => ({
-        submission: await submissions.decideSubmission(skills.deps, toCall(context), context.params.id, context.body),
-      }),
-      {
+        body: review.DecisionInput,
+        reply: review.SubmissionReply,
         signedIn: true,
         idempotent: true,
-        params: ById,
-        body: checked(review.DecisionInput),
-        response: { 200: answer(review.SubmissionReply), ...errors(400, 401, 403, 404, 409, 429) },
-        detail: { summary: 'Approve, reject, suspend or reinstate a skill (platform reviewers)' },
+        errors: [404],
+        summary: 'Approve, reject, suspend or reinstate a skill (platform reviewers)',
       },
-    )
-    .post('/sandbox', (context) => sandbox(toCall(context), context.body), {
-      scope: 'skills',
-      body: checked(words.SandboxInput),
-      response: {
-        200: answer(words.SandboxReply),
-        ...errors(400, 401, 403, 404, 429, 503),
-        422: described(ReviewRefusal),
-      },
-      detail: { summary: 'Try a skill or a manifest on a prompt; nothing is billed or stored' },
-    })
-    .get('/earnings', (context) => read.readEarnings(skills.deps, toCall(context), context.query), {
-      scope: 'skills',
-      query: checkedQuery(words.EarningsQuery),
-      response: { 200: answer(words.Earnings), ...errors(400, 401, 403, 429) },
-      detail: { summary: 'Report how often your skills were used and what they earned' },
-    })
-    .use(skillMoreRoutes(skills, guard))
-
-/** `/skills/{id}` and the routes below it (docs/api.md 8.3). */
-const skillMoreRoutes = (skills: SkillService, guard: Guard) =>
-  new Elysia()
-    .use(guard)
-    .get('/:id', (context) => read.getSkill(skills.deps, toCall(context), context.params.id), {
-      scope: 'skills',
-      params: ById,
-      response: { 200: answer(words.Skill), ...errors(401, 403, 404, 429) },
-      detail: { summary: 'Read one skill, by id or slug' },
-    })
-    .patch('/:id', (context) => author.patchSkill(skills.deps, toCall(context), context.params.id, context.body), {
-      scope: 'skills',
-      params: ById,
-      body: checked(words.SkillPatch, { nulls: 'refused' }),
-      response: { 200: answer(words.SkillReply), ...errors(400, 401, 403, 404, 409, 429) },
-      detail: { summary: 'Change one of your drafts or private skills' },
-    })
-    .delete('/:id', (context) => author.removeSkill(skills.deps, toCall(context), context.params.id), {
-      scope: 'skills',
-      params: ById,
-      response: { 200: answer(words.SkillDeleted), ...errors(401, 403, 404, 409, 429) },
-      detail: { summary: 'Delete one of your skills that is not published' },
-    })
-    .delete(
-      '/:id/install',
-      (context) => {
-        const { id } = context.params
-        return install.uninstallSkill(
-          skills.deps,
-          toCall(context),
-          words.SkillId.is(id) ? { skillId: id } : { slug: id },
-        )
-      },
+      async (call, { id, body }) => ({ submission: await submissions.decideSubmission(deps, call, id, body) }),
+    ),
+    tenant.post(
+      '/skills/sandbox',
       {
-        scope: 'skills',
-        params: ById,
-        response: { 200: answer(words.Uninstalled), ...errors(401, 403, 404, 429) },
-        detail: { summary: 'Uninstall a skill' },
+        body: words.SandboxInput,
+        reply: words.SandboxReply,
+        errors: [404, 503],
+        refused,
+        summary: 'Try a skill or a manifest on a prompt; nothing is billed or stored',
       },
-    )
-    .patch(
-      '/:id/installation',
-      async (context) => ({
-        installation: await install.configureInstallation(
-          skills.deps,
-          toCall(context),
-          context.params.id,
-          context.body,
-        ),
-      }),
+      (call, { body }) => sandbox(call, body),
+    ),
+    tenant.get(
+      '/skills/earnings',
       {
-        scope: 'skills',
-        params: ById,
-        body: checked(words.InstallationPatch, { nulls: 'refused' }),
-        response: { 200: answer(words.InstallationReply), ...errors(400, 401, 403, 404, 429) },
-        detail: { summary: 'Configure an installed skill: enabled, settings, intensity, priority' },
+        query: words.EarningsQuery,
+        reply: words.Earnings,
+        summary: 'Report how often your skills were used and what they earned',
       },
-    )
-    .get(
-      '/:id/versions',
-      async (context) => ({ versions: await read.listVersions(skills.deps, toCall(context), context.params.id) }),
+      (call, { query }) => read.readEarnings(deps, call, query),
+    ),
+    tenant.get(
+      '/skills/:id',
+      { reply: words.Skill, errors: [404], summary: 'Read one skill, by id or slug' },
+      (call, { id }) => read.getSkill(deps, call, id),
+    ),
+    tenant.patch(
+      '/skills/:id',
       {
-        scope: 'skills',
-        params: ById,
-        response: { 200: answer(words.SkillVersions), ...errors(401, 403, 404, 429) },
-        detail: { summary: 'List the versions of a skill, newest first' },
+        body: words.SkillPatch,
+        reply: words.SkillReply,
+        errors: [404, 409],
+        summary: 'Change one of your drafts or private skills',
       },
-    )
-    .get(
-      '/:id/reviews',
-      async (context) => {
-        const page = await read.listRatings(skills.deps, toCall(context), context.params.id, context.query)
+      (call, { id, body }) => author.patchSkill(deps, call, id, body),
+    ),
+    tenant.delete(
+      '/skills/:id',
+      {
+        reply: words.SkillDeleted,
+        errors: [404, 409],
+        summary: 'Delete one of your skills that is not published',
+      },
+      (call, { id }) => author.removeSkill(deps, call, id),
+    ),
+    tenant.delete(
+      '/skills/:id/install',
+      { reply: words.Uninstalled, errors: [404], summary: 'Uninstall a skill' },
+      (call, { id }) => install.uninstallSkill(deps, call, words.SkillId.is(id) ? { skillId: id } : { slug: id }),
+    ),
+    tenant.patch(
+      '/skills/:id/installation',
+      {
+        body: words.InstallationPatch,
+        reply: words.InstallationReply,
+        errors: [404],
+        summary: 'Configure an installed skill: enabled, settings, intensity, priority',
+      },
+      async (call, { id, body }) => ({ installation: await install.configureInstallation(deps, call, id, body) }),
+    ),
+    tenant.get(
+      '/skills/:id/versions',
+      { reply: words.SkillVersions, errors: [404], summary: 'List the versions of a skill, newest first' },
+      async (call, { id }) => ({ versions: await read.listVersions(deps, call, id) }),
+    ),
+    tenant.get(
+      '/skills/:id/reviews',
+      {
+        query: PageQuery,
+        reply: words.SkillReviewPage,
+        errors: [404],
+        summary: 'List the ratings and reviews of a skill',
+      },
+      async (call, { id, query }) => {
+        const page = await read.listRatings(deps, call, id, query)
         return { reviews: page.items, average_rating: page.average, total: page.total, ...pageFields(page) }
       },
+    ),
+    tenant.post(
+      '/skills/:id/reviews',
       {
-        scope: 'skills',
-        params: ById,
-        query: checkedQuery(PageQuery),
-        response: { 200: answer(words.SkillReviewPage), ...errors(400, 401, 403, 404, 429) },
-        detail: { summary: 'List the ratings and reviews of a skill' },
+        body: words.NewSkillReview,
+        reply: words.SkillReviewReply,
+        creates: true,
+        errors: [404],
+        summary: 'Rate a skill; your newest rating counts',
       },
-    )
-    .post(
-      '/:id/reviews',
-      async (context) =>
-        context.status(201, {
-          review: await read.rateSkill(skills.deps, toCall(context), context.params.id, context.body),
-        }),
-      {
-        scope: 'skills',
-        idempotent: true,
-        params: ById,
-        body: checked(words.NewSkillReview),
-        response: { 201: answer(words.SkillReviewReply), ...errors(400, 401, 403, 404, 409, 429) },
-        detail: { summary: 'Rate a skill; your newest rating counts' },
-      },
-    )
+      async (call, { id, body }) => ({ review: await read.rateSkill(deps, call, id, body) }),
+    ),
+  ] as const
+  return tenantRoutes([lists], guard, group)
+    .use(installs)
+    .use(tenantRoutes(others, guard, group))
+}
