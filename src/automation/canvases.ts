@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { CompletionRequest, CompletionService } from '../completions'
 import { findEngine } from '../engines'
 import { storeAnswer } from '../idempotency'
+import { bind } from '../kernel/bind'
 import type { Call, Caller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
@@ -63,16 +64,15 @@ export function createCanvases(modules: Omit<Deps, 'canvases'> & { settings: Val
   })
   const deps: Deps = { ...modules, canvases }
   return {
-    canvases: {
-      ...canvases,
-      update: (call: Call<Caller>, id: string, patch: CanvasPatch) => updateCanvas(deps, call, id, patch),
-    },
+    canvases: { ...canvases, ...bind(deps, { update: updateCanvas }) },
     compiled: compileRow,
-    compile: (call: Call, id: string) => compileStored(deps, call, id),
-    test: (call: Call, id: string, input: TestInput) => testCanvas(deps, call, id, input),
-    publish: (call: Call, id: string, input: PublishInput) => publishCanvas(deps, call, id, input),
-    listVersions: (call: Call, id: string, query: PageQuery) => listVersions(deps, call, id, query),
-    restore: (call: Call, id: string, versionId: string) => restoreVersion(deps, call, id, versionId),
+    ...bind(deps, {
+      compile: compileStored,
+      test: testCanvas,
+      publish: publishCanvas,
+      listVersions,
+      restore: restoreVersion,
+    }),
   }
 }
 

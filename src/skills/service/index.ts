@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { accessChanged, memberJoined, orgDeleted } from '../../accounts'
 import { subscribe } from '../../events'
-import type { Call, OwnerScope, TenantCaller } from '../../kernel/caller'
-import type { Reader, Tx } from '../../kernel/store'
+import { bind } from '../../kernel/bind'
+import type { OwnerScope } from '../../kernel/caller'
+import type { Tx } from '../../kernel/store'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs, trialRepository as trials } from '../repository-installs'
 import { createActivating } from '../runtime-active'
@@ -43,28 +44,23 @@ export function createSkills(modules: Deps) {
     deps,
     triggers,
     ...activating,
-    /** For modules that publish in their own transaction. Call it before the transaction begins. */
-    examine: (manifest: Record<string, unknown>) => examineAll(deps, manifest),
-    submitIn: (...given: Rest<typeof submitInUnit>) => submitInUnit(deps, ...given),
-    /** For modules that publish skills. Throws 403 for an org's key whose creator may no longer manage skills. */
-    assertMayManage: (db: Reader, caller: TenantCaller) => assertMayManage(deps, db, caller),
-    get: (...given: Rest<typeof getSkill>) => getSkill(deps, ...given),
-    installing: {
-      install: (...given: Rest<typeof installSkill>) => installSkill(deps, ...given),
-      uninstall: (...given: Rest<typeof uninstallSkill>) => uninstallSkill(deps, ...given),
-    },
-    trial: (...given: Rest<typeof trialOf>) => trialOf(deps, ...given),
-    claimTrial: (call: Call) => claimTrial(deps, call),
+    ...bind(deps, {
+      /** For modules that publish in their own transaction. Call it before the transaction begins. */
+      examine: examineAll,
+      submitIn: submitInUnit,
+      /** For modules that publish skills. Throws 403 for an org's key whose creator may no longer manage skills. */
+      assertMayManage,
+      get: getSkill,
+      trial: trialOf,
+      claimTrial,
+      /** Puts the bundled skills into the store at start. */
+      openStarters,
+    }),
+    installing: bind(deps, { install: installSkill, uninstall: uninstallSkill }),
     operator: operateSkills(deps),
     store: operateStore(deps),
-    /** Puts the bundled skills into the store at start. */
-    openStarters: () => openStarters(deps),
   }
 }
-
-/** The parameters of a verb after its deps. */
-type Rest<Verb extends (deps: SkillDeps, ...given: never[]) => unknown> =
-  Parameters<Verb> extends [SkillDeps, ...infer Given] ? Given : never
 
 /**
  * Cleans up after a deleted org: removes its installations and the skills that only the org could see. Its public
