@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import type { Guard } from '../http/guard'
-import { html, PAGE_HEADERS, page } from '../kernel/html'
+import { dataOf, documentOf, html, PAGE_HEADERS, page } from '../kernel/html'
 import { checkedQuery, t } from '../kernel/schema'
 import type { Assets } from '../pages'
 import { LiveView, type Recording } from './schema'
@@ -95,32 +95,20 @@ const streamRoutes = (embed: BrowserService['embed']) =>
 const viewerOf = (data: unknown): Viewer | undefined => (data as { viewer?: Viewer }).viewer
 
 const livePage = ({ nameOf }: Awaited<ReturnType<Assets>>): string =>
-  html`<!doctype html>
-<html lang="en" dir="ltr">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Live browser</title>
+  documentOf(
+    'Live browser',
+    html`<meta name="robots" content="noindex">
 <link rel="stylesheet" href="/assets/${nameOf.liveStyle}">
-<script src="/assets/${nameOf.live}" defer></script>
-</head>
-<body></body>
-</html>
-`.markup
+<script src="/assets/${nameOf.live}" defer></script>`,
+    html``,
+  )
 
 const playerPage = ({ nameOf }: Awaited<ReturnType<Assets>>, { actions }: Recording): string =>
-  html`<!doctype html>
-<html lang="en" dir="ltr">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Recording of a browser session</title>
+  documentOf(
+    'Recording of a browser session',
+    html`<meta name="robots" content="noindex">
 <link rel="stylesheet" href="/assets/${nameOf.liveStyle}">
-<script type="application/json" id="recording">${{ markup: JSON.stringify(actions).replaceAll('<', '\\u003c') }}</script>
-<script src="/assets/${nameOf.player}" defer></script>
-</head>
-<body></body>
-</html>
-`.markup
+<script type="application/json" id="recording">${{ markup: dataOf(actions) }}</script>
+<script src="/assets/${nameOf.player}" defer></script>`,
+    html``,
+  )

@@ -75,22 +75,30 @@ export const pageHeaders = ({ script }: PageKind = {}): Record<string, string> =
 
 export const PAGE_HEADERS: Readonly<Record<string, string>> = pageHeaders()
 
-/** A whole HTML page as text. */
-export const page = (title: string, body: Markup, { script }: PageKind = {}): string =>
+/** A whole HTML document as text. `head` follows its title. */
+export const documentOf = (title: string, head: Markup, body: Markup, viewport = ''): string =>
   html`<!doctype html>
 <html lang="en" dir="ltr">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1${viewport}">
 <title>${title}</title>
-<style>${{ markup: STYLE }}</style>
-${script && html`<script src="${script}" defer></script>`}
+${head}
 </head>
-<body>
+<body>${body}</body>
+</html>
+`.markup
+
+/** A whole page in the style of pages that load nothing, as text. */
+export const page = (title: string, body: Markup, { script }: PageKind = {}): string =>
+  documentOf(
+    title,
+    html`<style>${{ markup: STYLE }}</style>
+${script && html`<script src="${script}" defer></script>`}`,
+    html`
 <main>
 <p class="mark"><svg viewBox="0 0 16 16" width="24" height="24" aria-hidden="true"><rect width="16" height="16" rx="4"/><path d="M11 5.5C10 4 6 4 6 6s5 1.5 5 4-4.5 2-5.5.5"/></svg>svc</p>
 ${body}
 </main>
-</body>
-</html>
-`.markup
+`,
+  )

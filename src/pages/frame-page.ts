@@ -1,4 +1,4 @@
-import { dataOf, html } from '../kernel/html'
+import { dataOf, documentOf, html } from '../kernel/html'
 import type { AssetSet } from './assets'
 
 /** The widget's facts for the frame page. `config` goes into the page, so it has only public data. */
@@ -58,17 +58,12 @@ export function frameHeaders({ config, frameAncestors }: ShownWidget, { inline }
  * until the script has drawn the chat.
  */
 export const framePage = ({ config }: ShownWidget, { nameOf, inline }: AssetSet): string =>
-  html`<!doctype html>
-<html lang="en" dir="ltr">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
-<meta name="robots" content="noindex">
-<title>${config.appearance.title || 'Chat'}</title>
+  documentOf(
+    config.appearance.title || 'Chat',
+    html`<meta name="robots" content="noindex">
 <style>${{ markup: inline.style }}</style>
 <script type="application/json" id="config">${{ markup: dataOf(config) }}</script>
-<script src="/assets/${nameOf.widget}" data-text="/assets/${nameOf.widgetText}" defer></script>
-</head>
-<body><main id="first"><h1>${config.appearance.title || 'Chat'}</h1><p>${config.behavior?.welcomeMessage ?? ''}</p></main><script>${{ markup: inline.script }}</script></body>
-</html>
-`.markup
+<script src="/assets/${nameOf.widget}" data-text="/assets/${nameOf.widgetText}" defer></script>`,
+    html`<main id="first"><h1>${config.appearance.title || 'Chat'}</h1><p>${config.behavior?.welcomeMessage ?? ''}</p></main><script>${{ markup: inline.script }}</script>`,
+    ', viewport-fit=cover, interactive-widget=resizes-content',
+  )

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import MarkdownIt from 'markdown-it'
-import { COLOURS, html } from '../../kernel/html'
+import { COLOURS, documentOf, html } from '../../kernel/html'
 
 const LANGUAGES: Record<string, string> = { sh: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSON' }
 
@@ -64,17 +64,12 @@ ${{ markup: markdown.render(text) }}
 
 /** One of our pages as HTML. It is complete without its script, which adds copying. */
 export const htmlOf = (text: string, path: string, script: string): string =>
-  html`<!doctype html>
-<html lang="en" dir="ltr">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${/^# (.+)/.exec(text)?.[1]} – svc</title>
-<link rel="alternate" type="text/markdown" href="/docs/${path}.md">
+  documentOf(
+    `${/^# (.+)/.exec(text)?.[1]} – svc`,
+    html`<link rel="alternate" type="text/markdown" href="/docs/${path}.md">
 <style>${{ markup: STYLE }}</style>
-<script src="/assets/${script}" defer></script>
-</head>
-<body>
+<script src="/assets/${script}" defer></script>`,
+    html`
 <nav aria-label="Pages">
 <a class="skip" href="#main">Skip to the content</a>
 <ul>
@@ -85,6 +80,5 @@ export const htmlOf = (text: string, path: string, script: string): string =>
 <main id="main">
 ${{ markup: markdown.render(text) }}
 </main>
-</body>
-</html>
-`.markup
+`,
+  )
