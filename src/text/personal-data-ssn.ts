@@ -12,7 +12,7 @@ type Id = {
   before?: readonly number[]
   pattern: RegExp
   /** Further checks of the id without separators. */
-  isValid(compact: string): boolean
+  isValid?(compact: string): boolean
   /** Words of which one must precede the id. Omitted if the form is sufficient. */
   context?: RegExp
 }
@@ -101,7 +101,6 @@ const IDS: readonly Id[] = [
     first: [2, 4, 6],
     before: [3, 2],
     pattern: /(?<!\w)[A-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D](?!\w)/iy,
-    isValid: () => true,
     context: near('national insurance|\\bnino\\b|\\bni (?:no|number)|\\bni'),
   },
   // Spain: DNI
@@ -193,14 +192,9 @@ const IDS: readonly Id[] = [
     context: near('\\bsin\\b|social insurance|assurance sociale'),
   },
   // Switzerland: AHV, with the country's own beginning
-  { first: [3], pattern: /(?<!\w)756\.\d{4}\.\d{4}\.\d{2}(?!\w)/y, isValid: () => true },
+  { first: [3], pattern: /(?<!\w)756\.\d{4}\.\d{4}\.\d{2}(?!\w)/y },
   // Mexico: CURP
-  {
-    first: [6],
-    before: [4],
-    pattern: /(?<!\w)[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d(?!\w)/iy,
-    isValid: () => true,
-  },
+  { first: [6], before: [4], pattern: /(?<!\w)[A-Z]{4}\d{6}[HMX][A-Z]{5}[A-Z\d]\d(?!\w)/iy },
   // Mexico: RFC
   {
     first: [6, 7, 8, 9],
@@ -224,14 +218,9 @@ const IDS: readonly Id[] = [
     context: near('身份证|id card'),
   },
   // Finland: henkilötunnus
-  {
-    first: [6],
-    pattern: /(?<!\w)\d{6}[-+A-FU-Y]\d{3}[\dA-FHJ-NPR-Y](?!\w)/y,
-    isValid: () => true,
-    context: near('henkil[öo]tunnus|hetu'),
-  },
+  { first: [6], pattern: /(?<!\w)\d{6}[-+A-FU-Y]\d{3}[\dA-FHJ-NPR-Y](?!\w)/y, context: near('henkil[öo]tunnus|hetu') },
   // Denmark: CPR
-  { first: [6, 10], pattern: /(?<!\w)\d{6}-?\d{4}(?!\w)/y, isValid: () => true, context: near('\\bcpr') },
+  { first: [6, 10], pattern: /(?<!\w)\d{6}-?\d{4}(?!\w)/y, context: near('\\bcpr') },
   // Belgium: rijksregister
   {
     first: [2, 6, 11],
@@ -243,14 +232,12 @@ const IDS: readonly Id[] = [
   {
     first: [6, 13],
     pattern: /(?<!\w)\d{6}-?[1-8]\d{6}(?!\w)/y,
-    isValid: () => true,
     context: near('주민(?:등록)?번호|resident registration'),
   },
   // Japan: My Number
   {
     first: [4, 12],
     pattern: /(?<!\w)\d{4}[ -]?\d{4}[ -]?\d{4}(?!\w)/y,
-    isValid: () => true,
     context: near('マイナンバー|個人番号|my ?number'),
   },
   // Singapore: NRIC
@@ -258,7 +245,6 @@ const IDS: readonly Id[] = [
     first: [7],
     before: [1],
     pattern: /(?<!\w)[STFGM]\d{7}[A-Z](?!\w)/iy,
-    isValid: () => true,
     context: near('\\bnric|\\bfin\\b|identity card'),
   },
   // Chile: RUT
@@ -292,12 +278,7 @@ const IDS: readonly Id[] = [
     context: near('ת\\.?ז|תעודת זהות|teudat zehut'),
   },
   // Russia: SNILS
-  {
-    first: [3, 11],
-    pattern: /(?<!\w)\d{3}-?\d{3}-?\d{3}[- ]?\d{2}(?!\w)/y,
-    isValid: () => true,
-    context: near('снилс|snils'),
-  },
+  { first: [3, 11], pattern: /(?<!\w)\d{3}-?\d{3}-?\d{3}[- ]?\d{2}(?!\w)/y, context: near('снилс|snils') },
   // South Africa: id
   {
     first: [13],
@@ -320,12 +301,7 @@ const IDS: readonly Id[] = [
     context: near('\\bnif\\b|contribuinte'),
   },
   // Czechia and Slovakia: rodné číslo
-  {
-    first: [6],
-    pattern: /(?<!\w)\d{6}\/\d{3,4}(?!\w)/y,
-    isValid: () => true,
-    context: near('rodn[ée] č[ií]slo'),
-  },
+  { first: [6], pattern: /(?<!\w)\d{6}\/\d{3,4}(?!\w)/y, context: near('rodn[ée] č[ií]slo') },
 ]
 
 const RIGHT_THERE = [0]
@@ -379,6 +355,6 @@ function addId(
     if (start < 0 || !pattern.test(text)) continue
     const end = pattern.lastIndex
     if (context && !followsWord(text, start, context)) continue
-    if (isValid(text.slice(start, end).replace(/[ ./-]/g, ''))) found.push({ start, end })
+    if (!isValid || isValid(text.slice(start, end).replace(/[ ./-]/g, ''))) found.push({ start, end })
   }
 }
