@@ -284,16 +284,14 @@ export function createServer({ config, container, metrics, connections, leaving,
   )
   container.audit.setSuccessStatuses(createSuccessTable(api.routes as never))
   let made: ReturnType<typeof toOpenApi> | null = null
-  const make = () =>
-    toOpenApi(api.routes as never, {
+  document.get = () => {
+    made ??= toOpenApi(api.routes as never, {
       title: 'svc',
       version: API_VERSION,
       description:
         'AI orchestration: one API for answers, tools, skills, guardrails and billing, independent of the engines behind it.',
       serverUrl: `${origin}${API}`,
     })
-  document.get = () => {
-    made ??= make()
     return made
   }
   return api

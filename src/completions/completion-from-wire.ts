@@ -125,19 +125,17 @@ function cacheRule(input: CompletionInput, mode: Mode, fresh: boolean): Completi
   return fresh ? 'refresh' : 'use'
 }
 
-const emptyPromptText = () =>
-  new AppError(
-    'validation_error',
-    '"prompt" is missing or blank. Send a non-empty string, for example {"prompt":"Hello"}.',
-    { param: 'prompt', details: [{ path: 'prompt', message: '"prompt" is blank.' }] },
-  )
-
 /**
  * Checks what the schema of a request cannot express (docs/api.md 2.1): a prompt that is not blank, metadata within 50
  * keys and 16 KB, images within 15 MiB each. Throws 400 `validation_error`.
  */
 export function assertInput(input: CompletionInput): void {
-  if (isBlank(input.prompt)) throw emptyPromptText()
+  if (isBlank(input.prompt))
+    throw new AppError(
+      'validation_error',
+      '"prompt" is missing or blank. Send a non-empty string, for example {"prompt":"Hello"}.',
+      { param: 'prompt', details: [{ path: 'prompt', message: '"prompt" is blank.' }] },
+    )
   if (input.metadata) assertMetadata(input.metadata)
   for (const [place, attachment] of (input.attachments ?? []).entries())
     assertAttachment(attachment, pathOfAttachment(attachment, place))

@@ -250,11 +250,9 @@ function createPolicyLookup({ store }: ResourceDeps) {
   function defaultOf(caller: UnderPolicy): CompiledPolicy | null | Promise<CompiledPolicy | null> {
     const owner = ownerOf(caller)
     // Most owners have none.
-    return defaults.known(owner)?.id === null ? null : readDefault(owner)
-  }
-
-  function readDefault(owner: OwnerScope): CompiledPolicy | null | Promise<CompiledPolicy | null> {
-    return cachedPolicy(defaults, owner, () => rows.defaultOf(store.read, owner))
+    return defaults.known(owner)?.id === null
+      ? null
+      : cachedPolicy(defaults, owner, () => rows.defaultOf(store.read, owner))
   }
 }
 

@@ -9,13 +9,6 @@ import type { Accepted, SocketTable } from './socket-table'
 /** Counts an open request of an address until the returned function is called. Throws 503 `service_unavailable`. */
 export type EnterRequest = (address: string) => () => void
 
-const tooManyOpen = (max: number) =>
-  new AppError(
-    'service_unavailable',
-    `This address has ${max} requests open already, the most before they authenticate. Try again in a second.`,
-    { retryAfterS: 1 },
-  )
-
 /** Interval for counting the open descriptors, which costs next to nothing. */
 const COUNT_MS = 100
 /** Interval while few are open and their number does not change, so that a sleeping server wakes less. */
@@ -148,7 +141,12 @@ export function createOpenRequests(perAddress: number): EnterRequest {
   const open = new Map<string, number>()
   return (address) => {
     const count = open.get(address) ?? 0
-    if (count >= perAddress) throw tooManyOpen(perAddress)
+    if (count >= perAddress)
+      throw new AppError(
+        'service_unavailable',
+        `This address has ${perAddress} requests open already, the most before they authenticate. Try again in a second.`,
+        { retryAfterS: 1 },
+      )
     open.set(address, count + 1)
     return () => {
       const left = (open.get(address) ?? 1) - 1

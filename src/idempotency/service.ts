@@ -15,12 +15,6 @@ const idempotencyKeyRows = rowsOf(idempotencyKeys)
 
 const HEADER = 'Idempotency-Key'
 
-const badKey = (key: string) =>
-  invalidInput(
-    HEADER,
-    `${HEADER} is "${quoted(key)}"; send 1 to 256 characters of A-Z, a-z, 0-9, "-", "_", "." and ":".`,
-  )
-
 const idempotencyErrors = defineErrors('idempotency_conflict', {
   stillRunning: (key: string, forMs: number) =>
     `A request with ${HEADER} "${quoted(key)}" has been running for ${Math.max(0, Math.round(forMs / 1000))} s. Wait for it; the same request then gets its answer with X-Idempotent-Replay: true.`,
@@ -198,7 +192,11 @@ export function createIdempotency({ store, clock, masterKey }: { store: Store; c
    */
   async function begin(request: Request): Promise<Replay | Ticket> {
     // Throws 400 `validation_error` for an invalid key. Repeated headers arrive joined by a comma, which is invalid.
-    if (!KEY.test(request.key)) throw badKey(request.key)
+    if (!KEY.test(request.key))
+      throw invalidInput(
+        HEADER,
+        `${HEADER} is "${quoted(request.key)}"; send 1 to 256 characters of A-Z, a-z, 0-9, "-", "_", "." and ":".`,
+      )
     const id = `${request.userId} ${request.key}`
     const other = running.get(id)
     if (other) throw refusalOf(request, other)

@@ -110,7 +110,11 @@ export function createRunResearch({ web, own, author, reading, originOf }: Deps)
       title: plan.title,
       summary: report === markdown ? summary : '',
       report,
-      citations: citationsOf(sources, shown, quotations),
+      citations: shown.map((at, place) => {
+        const { title, url, publishedAt } = sources[at]!
+        const snippet = quotations.find(({ citation }) => citation === place + 1)?.quote ?? ''
+        return { index: place + 1, title, url, snippet, published_at: publishedAt }
+      }),
       sources,
       consulted: sources.length - copies.length,
       quotations,
@@ -155,17 +159,6 @@ export function createRunResearch({ web, own, author, reading, originOf }: Deps)
     return (await reading.run(input, { timeoutMs: READ_MS, signal, who: originOf(call).owner })) as Reading
   }
 }
-
-const citationsOf = (
-  sources: readonly Source[],
-  order: readonly number[],
-  quotations: readonly Quotation[],
-): Citation[] =>
-  order.map((at, place) => {
-    const { title, url, publishedAt } = sources[at]!
-    const snippet = quotations.find(({ citation }) => citation === place + 1)?.quote ?? ''
-    return { index: place + 1, title, url, snippet, published_at: publishedAt }
-  })
 
 const nameOf = (sources: readonly Source[], at: number): string => {
   const { title, url } = sources[at]!

@@ -81,7 +81,17 @@ export async function readSource(stored: Stored): Promise<Source> {
   for (const [index, rule] of rules.entries()) {
     const pattern = readStored(rule.pattern)
     weight += BASE_BYTES + (pattern?.weight ?? 0)
-    if (pattern) ready.push(toReady(rule, pattern, preferenceId, `rule ${index + 1} of ${name}`))
+    if (pattern)
+      ready.push({
+        mode: rule.target_mode,
+        engine: rule.target_engine,
+        confidence: rule.confidence,
+        preferenceId,
+        pattern: rule.pattern,
+        steps: pattern.steps,
+        reasoning: rule.description ?? `rule ${index + 1} of ${name}`,
+        matches: pattern.test,
+      })
     else warnings.push(`Rule ${index + 1} of ${name} was skipped: its pattern no longer works here. Save it again.`)
     await nextTurn()
   }
@@ -106,22 +116,6 @@ function readStored(source: string): RulePattern | null {
     throw error
   }
 }
-
-const toReady = (
-  { pattern, target_mode, target_engine, confidence, description }: RoutingRule,
-  { steps, test }: RulePattern,
-  preferenceId: PreferenceId | null,
-  name: string,
-): ReadyRule => ({
-  mode: target_mode,
-  engine: target_engine,
-  confidence,
-  preferenceId,
-  pattern,
-  steps,
-  reasoning: description ?? name,
-  matches: test,
-})
 
 /**
  * Combines the key's own rules, which come first, with the rules of the active preference. A floor of the key replaces

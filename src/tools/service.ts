@@ -47,20 +47,6 @@ function runOf(
   return (args, context) => callEndpoint(deps, { name, endpoint, args, context })
 }
 
-const toolsOfSkill = (deps: EndpointDeps, skillId: string, tools: readonly SkillTool[]): Tool[] =>
-  tools.map((tool, at) => ({
-    name: tool.name,
-    description: tool.description,
-    inputSchema: tool.inputSchema ?? ANY_OBJECT,
-    ...(tool.outputSchema ? { outputSchema: tool.outputSchema } : {}),
-    category: 'skill',
-    permissionLevel: tool.permissionLevel ?? 'user',
-    skillId,
-    timeoutMs: TIMEOUT_MS,
-    requiresApproval: tool.requiresApproval ?? false,
-    run: runOf(deps, tool, at),
-  }))
-
 type Deps = Parameters<typeof createRun>[0] & {
   outbound: Outbound
   masterKey: Uint8Array
@@ -137,7 +123,19 @@ export function createTools({ outbound, masterKey, system, enabled, roleOf, onFa
     servers,
 
     /** Converts a skill's tools into runnable ones. Throws 400 `validation_error` or `url_blocked`. */
-    ofSkill: (skillId: string, tools: readonly SkillTool[]) => toolsOfSkill(endpoints, skillId, tools),
+    ofSkill: (skillId: string, tools: readonly SkillTool[]): Tool[] =>
+      tools.map((tool, at) => ({
+        name: tool.name,
+        description: tool.description,
+        inputSchema: tool.inputSchema ?? ANY_OBJECT,
+        ...(tool.outputSchema ? { outputSchema: tool.outputSchema } : {}),
+        category: 'skill',
+        permissionLevel: tool.permissionLevel ?? 'user',
+        skillId,
+        timeoutMs: TIMEOUT_MS,
+        requiresApproval: tool.requiresApproval ?? false,
+        run: runOf(endpoints, tool, at),
+      })),
 
     /** Selects the tools of one run. Throws 400 `validation_error` or `url_blocked` for faulty inline tools. */
     assemble({

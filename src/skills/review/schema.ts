@@ -24,7 +24,11 @@ export function readManifest(written: Readonly<Record<string, unknown>>): Read {
   const manifest = withDefaults(known)
   const findings = [
     ...problemsOfTools(manifest),
-    ...problemsOfConfig(manifest),
+    ...(manifest.configSchema
+      ? problemsOf(manifest.configSchema, 'configSchema', newAllowance()).map(({ path, message }) =>
+          fail(path, `"${path}" ${message}.`),
+        )
+      : []),
     ...problemsOfKnowledge(manifest),
     ...problemsOfLicense(manifest),
     ...problemsOfModel(manifest),
@@ -62,13 +66,6 @@ const problemsOfModel = ({ modelPreference }: SkillManifest): Finding[] =>
           `"modelPreference" is ${messageOf(modelPreference)}, which is not an engine. GET /models lists them.`,
         ),
       ]
-
-const problemsOfConfig = ({ configSchema }: SkillManifest): Finding[] =>
-  configSchema
-    ? problemsOf(configSchema, 'configSchema', newAllowance()).map(({ path, message }) =>
-        fail(path, `"${path}" ${message}.`),
-      )
-    : []
 
 function problemsOfKnowledge({ knowledge, knowledgeFiles }: SkillManifest): Finding[] {
   const chars = Object.values(knowledgeFiles).reduce((sum, text) => sum + charactersIn(text), 0)
