@@ -1,22 +1,11 @@
 import { RedisClient } from 'bun'
 import type { Clock } from '../kernel/clock'
 import type { Wire } from '../kernel/store'
+import type { Scripts } from '../limits'
 
-export type Redis = {
+export type Redis = Scripts & {
   ping(): Promise<void>
   wire: Wire
-  /**
-   * Runs a Lua script on keys as one step, and parses its result with `read`. Rejects when Redis is unreachable, does
-   * not answer within a quarter of a second, or `read` throws.
-   */
-  run<T>(
-    script: string,
-    keys: readonly string[],
-    values: readonly (string | number)[],
-    read: (answer: unknown) => T,
-  ): Promise<T>
-  /** Id of the running Redis process. A restarted Redis may have lost all earlier data. Rejects like `run`. */
-  started(): Promise<string>
   /** The policy by which Redis evicts unexpired keys. Null if none, or if not reported. Rejects like `run`. */
   evicts(): Promise<string | null>
   /** Reason, in words, why Redis is unreachable. Null while it is reachable. */

@@ -1,4 +1,5 @@
 import type { JsonSchema, RunRequest } from '../engines'
+import { isJson } from '../kernel/json'
 
 const FENCES: ReadonlySet<string> = new Set(['```', '~~~'])
 
@@ -19,15 +20,6 @@ const CLOSING = /\n[ \t]*(?:`{3}|~{3})/
 export function jsonAnswer(answer: string, isWhole = true, json: RunRequest['json'] = true): string {
   const filter = createJsonFilter(json)
   return filter.add(answer) + filter.end(isWhole)
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** An object in the first member of another: the names of that member, and of the first one within. */

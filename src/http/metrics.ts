@@ -4,6 +4,7 @@ import type { Traffic } from '../cluster'
 import { keyIdOf } from '../kernel/caller'
 import { type Clock, iso, systemClock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
+import type { UsageEntry } from '../usage'
 import type { Exchange } from './context'
 import type { RouteRules } from './route-rules'
 
@@ -18,18 +19,19 @@ type Deps = {
 export type AccessLog = ReturnType<typeof createAccessLog>
 
 /** The measured facts of a settled call. */
-type MeteredCall = {
-  mode: string | null
-  resolvedMode: string | null
-  model: string | null
-  status: number
-  promptTokens: number
-  completionTokens: number
-  costMicro: number
-  cached: boolean
-  latencyMs: number
-  ttftMs: number | null
-}
+type MeteredCall = Pick<
+  UsageEntry,
+  | 'mode'
+  | 'resolvedMode'
+  | 'model'
+  | 'status'
+  | 'promptTokens'
+  | 'completionTokens'
+  | 'costMicro'
+  | 'cached'
+  | 'latencyMs'
+  | 'ttftMs'
+>
 
 /** Functions that read current values when someone reads the metrics. */
 type Readings = {

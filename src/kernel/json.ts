@@ -30,6 +30,16 @@ const NEEDS_CARE = /__proto__|\\u|\d[eE]/
 const malformed = (message: string, param?: string) =>
   new AppError('validation_error', message, param === undefined ? {} : { param })
 
+/** Whether a text is JSON. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** How to handle a whole number whose digits a double cannot keep, such as 9007199254740993. */
 type Large = 'refused' | 'text'
 

@@ -116,8 +116,9 @@ const SCRIPTS = {
 }
 type ScriptName = keyof typeof SCRIPTS
 
-/** Runs a script in Redis atomically. Rejects soon if Redis is unavailable, and with whatever `read` throws. */
+/** Scripts in Redis. They reject when it is unreachable or does not answer within a quarter of a second. */
 export type Scripts = {
+  /** Runs a Lua script on keys as one step, and parses its result with `read`. Rejects with whatever `read` throws. */
   run<T>(
     script: string,
     keys: readonly string[],

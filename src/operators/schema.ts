@@ -41,6 +41,10 @@ export const Balance = t.Object({
 })
 export type Balance = Static<typeof Balance>
 
+const IdempotencyKey = t.String({
+  pattern: form('^[A-Za-z0-9\\-_.:]{1,200}$', 'at most 200 letters, digits and - _ . :'),
+})
+
 /** Credit for an owner, or the completion of an open checkout. */
 export const NewGrant = t.Object({
   owner: t.Optional(OwnerRef),
@@ -48,9 +52,7 @@ export const NewGrant = t.Object({
   checkout: t.Optional(t.String({ maxLength: 64 })),
   expires_at: t.Optional(nullable({ ...Timestamp, description: 'When the unspent rest expires; default: never' })),
   note: t.Optional(t.String({ maxLength: 500 })),
-  idempotency_key: t.Optional(
-    t.String({ pattern: form('^[A-Za-z0-9\\-_.:]{1,200}$', 'at most 200 letters, digits and - _ . :') }),
-  ),
+  idempotency_key: t.Optional(IdempotencyKey),
 })
 export type NewGrant = Static<typeof NewGrant>
 
@@ -69,9 +71,7 @@ export const NewAdjustment = t.Object({
   owner: OwnerRef,
   amount_cents: t.Number({ minimum: -MAX_CENTS, maximum: MAX_CENTS }),
   note: t.Optional(t.String({ maxLength: 500 })),
-  idempotency_key: t.Optional(
-    t.String({ pattern: form('^[A-Za-z0-9\\-_.:]{1,200}$', 'at most 200 letters, digits and - _ . :') }),
-  ),
+  idempotency_key: t.Optional(IdempotencyKey),
 })
 export type NewAdjustment = Static<typeof NewAdjustment>
 

@@ -1,7 +1,7 @@
 import { form } from '../kernel/form'
 import { JsonObject, namedObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 import { shorten } from '../kernel/text'
-import { HeaderName } from '../tools/schema'
+import { ToolEndpoint } from '../tools/schema'
 
 export const SKILL_CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
 export type SkillCategory = (typeof SKILL_CATEGORIES)[number]
@@ -82,13 +82,7 @@ export const ManifestTool = t.Object({
   outputSchema: t.Optional(JsonObject),
   permissionLevel: t.Optional(oneOf(['user', 'org_member', 'org_admin', 'system'] as const)),
   requiresApproval: t.Optional(t.Boolean()),
-  endpoint: t.Optional(
-    t.Object({
-      url: t.String({ maxLength: 2_048 }),
-      method: t.Optional(t.String({ maxLength: 8 })),
-      headers: t.Optional(t.Record(HeaderName, t.String({ maxLength: 2_048 }), { additionalProperties: false })),
-    }),
-  ),
+  endpoint: t.Optional(ToolEndpoint),
 })
 export type ManifestTool = Static<typeof ManifestTool>
 

@@ -6,20 +6,21 @@ import { CATEGORIES, PERMISSION_LEVELS } from './tool'
 export type { HostedTool, MadeThings, RequestedCall, ToolOutcome, Toolset } from './tool'
 
 /** The name of a header in a record, whose names only a pattern can limit. */
-export const HeaderName = t.String({ pattern: '^[\\s\\S]{1,128}$' })
+const HeaderName = t.String({ pattern: '^[\\s\\S]{1,128}$' })
+
+/** The address that a tool calls. */
+export const ToolEndpoint = t.Object({
+  url: t.String({ maxLength: 2_048 }),
+  method: t.Optional(t.String({ maxLength: 8 })),
+  headers: t.Optional(t.Record(HeaderName, t.String({ maxLength: 2_048 }), { additionalProperties: false })),
+})
 
 /** A tool defined in a request (docs/api.md 2.1). */
 export const InlineTool = namedObject('InlineTool', {
   name: t.String({ pattern: form('^[A-Za-z0-9_-]{1,64}$', 'at most 64 letters, digits, hyphens and underscores') }),
   description: t.String({ maxLength: 4_096 }),
   input_schema: t.Optional(JsonObject),
-  endpoint: t.Optional(
-    t.Object({
-      url: t.String({ maxLength: 2_048 }),
-      method: t.Optional(t.String({ maxLength: 8 })),
-      headers: t.Optional(t.Record(HeaderName, t.String({ maxLength: 2_048 }), { additionalProperties: false })),
-    }),
-  ),
+  endpoint: t.Optional(ToolEndpoint),
 })
 export type InlineTool = Static<typeof InlineTool>
 

@@ -1,6 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { JsonSchema } from '../engines'
 import { AppError } from '../kernel/errors'
+import { isJson } from '../kernel/json'
 import { type Outbound, OutboundFailure } from '../kernel/outbound'
 import { readHeaders } from './endpoint-rules'
 import type { McpServer } from './schema'
@@ -115,15 +116,6 @@ function textsOf(content: unknown): string[] {
     const words = type === 'text' ? text : objectOf(resource).text
     return words === undefined ? `(${String(type).slice(0, 32)})` : String(words)
   })
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 type Options = { signal: AbortSignal; timeout: number }

@@ -8,6 +8,15 @@ const SOME_ID = '3f0c9a52-7b1e-4c57-9d7a-2f6f1b1c8e10'
 /** Public items that every server has, by the path of their kind. Samples with these ids run unchanged. */
 const SHIPPED: Readonly<Record<string, string>> = { '/models/{id}': 'svc-1-auto', '/skills/{id}': 'email-drafter' }
 
+const TIDES = {
+  name: 'Tide tables',
+  slug: 'tide-tables',
+  version: '1.0.0',
+  description: 'Answers questions about tides.',
+  category: 'domain',
+  author: { name: 'Mira' },
+}
+
 /** Typical first bodies, by operation. Others are generated from the required members of their schema. */
 const BODIES: Readonly<Record<string, Json>> = {
   // The built-in engine answers these too.
@@ -58,27 +67,11 @@ const BODIES: Readonly<Record<string, Json>> = {
     system_prompt_ext: 'Answer in one sentence.',
   },
   postSkillsSubmit: {
-    manifest: {
-      name: 'Tide tables',
-      slug: 'tide-tables',
-      version: '1.0.0',
-      description: 'Answers questions about tides.',
-      category: 'domain',
-      author: { name: 'Mira' },
-      systemPromptExtension: 'Answer questions about tides. Name the harbour and the day.',
-    },
+    manifest: { ...TIDES, systemPromptExtension: 'Answer questions about tides. Name the harbour and the day.' },
   },
   postSkillsSandbox: {
     prompt: 'When is high tide in Porto?',
-    manifest: {
-      name: 'Tide tables',
-      slug: 'tide-tables',
-      version: '1.0.0',
-      description: 'Answers questions about tides.',
-      category: 'domain',
-      author: { name: 'Mira' },
-      systemPromptExtension: 'Answer questions about tides.',
-    },
+    manifest: { ...TIDES, systemPromptExtension: 'Answer questions about tides.' },
   },
   postSkillsByIdReviews: { rating: 5 },
   patchSkillsById: { description: 'Answers in one sentence.' },

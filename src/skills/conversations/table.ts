@@ -5,7 +5,7 @@ import type { Page } from '../../kernel/page'
 import type { Range } from '../../kernel/range'
 import { rowsOf } from '../../kernel/rows'
 import { allOf, command, defineTable, query, type Reader, type Row, type Tx } from '../../kernel/store'
-import type { ConversationId, ConversationQuery, MemoryId, MemorySource, MessageId, Role } from './schema'
+import type { ConversationId, ConversationQuery, MemoryId, MemorySource, MessageId, Role, Turn } from './schema'
 
 /** @public Read by the migrations. */
 export const conversations = defineTable(
@@ -26,16 +26,7 @@ export const conversations = defineTable(
 export type ConversationRow = Row<typeof conversations>
 
 /** The data that only answers have: mode, model, tools, artifacts, follow-ups and cost. */
-export type MessageAbout = {
-  mode: string
-  resolvedMode: string
-  model: { id: string; label: string; engine: string }
-  tools: Record<string, unknown>[]
-  artifacts: Record<string, unknown>[]
-  followUps: { label: string; prompt: string }[]
-  costMicro: number
-  status: string
-}
+export type MessageAbout = Omit<Turn, 'prompt' | 'answer' | 'status'> & { status: string }
 
 /** @public Read by the migrations. */
 export const messages = defineTable(
