@@ -40,7 +40,12 @@ export async function openConnection(shell: Shell, command: Command): Promise<Co
     throw error
   }
   assertOffered(transport, apiOfKey(credential), command)
-  if (transport.kind === 'remote') sayWhere(shell, transport.url)
+  // Says which server is used, before anything else (docs/operating.md 2.2), but not in structured formats.
+  if (transport.kind === 'remote' && !globals.quiet && !isStructured(formatOf(globals))) {
+    const { inProfile } = globals
+    const line = clean(inProfile ? `profile ${inProfile.name}: ${transport.url}` : `server: ${transport.url}`)
+    shell.io.err(inProfile?.production ? shell.paint('bad', line) : line)
+  }
   return connectionOver(shell, {
     transport,
     config,
@@ -58,14 +63,6 @@ async function assertAnswers(url: string): Promise<void> {
     const message = `The server at ${url} does not answer (${code ?? name}).`
     throw unreachable(message, 'check the address and whether it runs')
   }
-}
-
-/** Prints which server is used, before anything else (docs/operating.md 2.2), but not in structured formats. */
-function sayWhere({ globals, io, paint }: Shell, url: string): void {
-  if (globals.quiet || isStructured(formatOf(globals))) return
-  const { inProfile } = globals
-  const line = clean(inProfile ? `profile ${inProfile.name}: ${url}` : `server: ${url}`)
-  io.err(inProfile?.production ? paint('bad', line) : line)
 }
 
 type Parts = { transport: Transport; config: Connection['config']; command: Command; reached: Reached }
@@ -195,7 +192,12 @@ function watching(shell: Shell, transport: Transport) {
   let last = clock.monotonic()
   let lastHidden = ''
   const onExchange = ({ method, url }: { method: string; url: string }, { status, headers }: Response) => {
-    if (transport.kind === 'remote') assertSvc(transport.url, status, headers)
+    // Every answer of svc has a request id. A gateway that cannot reach svc answers 502 to 504 without one.
+    if (transport.kind === 'remote' && !headers.has('x-request-id') && status <= 500)
+      throw unreachable(
+        `The server at ${transport.url} is not an svc server.`,
+        'use --url with the address of the API, or of SVC_OPS_LISTEN',
+      )
     const hidden = headers.get('x-svc-withheld')
     if (hidden && hidden !== lastHidden)
       shell.note(`Hidden for your operator role: ${hidden}. The role support can see it.`)
@@ -212,15 +214,6 @@ function watching(shell: Shell, transport: Transport) {
   const retries = transport.kind === 'remote' ? (globals.retries ?? REMOTE_RETRIES) : 0
   const retry = { retries, pause: (ms: number) => clock.sleep(ms, signal) }
   return { onExchange, signal, retry, ...(patienceMs === null ? {} : { patienceMs }) }
-}
-
-/** Every answer of svc has a request id. A gateway that cannot reach svc answers 502 to 504 without one. */
-function assertSvc(url: string, status: number, headers: Headers): void {
-  if (headers.has('x-request-id') || status > 500) return
-  throw unreachable(
-    `The server at ${url} is not an svc server.`,
-    'use --url with the address of the API, or of SVC_OPS_LISTEN',
-  )
 }
 
 /** A socket file outlives a killed server, so only an accepted connection counts. */

@@ -85,7 +85,13 @@ it exits 9, and shows the first broken event with its neighbours.`,
 async function verifyFile(shell: Shell, file: string, stored: string | undefined, publicKey: string | undefined) {
   const fix = 'add --checkpoint FILE, from GET /audit/checkpoint'
   if (!stored) throw usageFailure('Without a checkpoint, an export proves nothing.', fix)
-  const checkpoints = await readCheckpoints(shell, stored)
+  // One JSON value, or one per line.
+  const text = await readTextFile(shell, stored)
+  const lines = text.split('\n').filter((line) => line.trim())
+  const found = [jsonIn(text) ?? lines.map(jsonIn)].flat()
+  const checkpoints = found.filter(checker(Checkpoint).is)
+  if (!found.length || checkpoints.length < found.length)
+    throw usageFailure(`${stored} contains something that is not a checkpoint.`, 'use the file as the server wrote it')
   const stranger = publicKey && checkpoints.find(({ public_key }) => public_key !== publicKey)
   const proof: Proof = await verifyExport(recordsOf(pathOf(shell, file)), checkpoints)
   const reason = stranger && `a checkpoint was signed with ${stranger.public_key}`
@@ -98,17 +104,6 @@ async function verifyFile(shell: Shell, file: string, stored: string | undefined
     `${line === null ? '' : `record ${line}: `}${broken.reason}${events.length ? ` (${events.join(', ')})` : ''}`,
   )
   throw new CheckFailed()
-}
-
-/** The checkpoints in a file: one JSON value, or one per line. */
-async function readCheckpoints(shell: Shell, file: string): Promise<Checkpoint[]> {
-  const text = await readTextFile(shell, file)
-  const lines = text.split('\n').filter((line) => line.trim())
-  const found = [jsonIn(text) ?? lines.map(jsonIn)].flat()
-  const checkpoints = found.filter(checker(Checkpoint).is)
-  if (!found.length || checkpoints.length < found.length)
-    throw usageFailure(`${file} contains something that is not a checkpoint.`, 'use the file as the server wrote it')
-  return checkpoints
 }
 
 /** The records of an export (CSV or JSON Lines), header first. Streamed, because a file may be larger than memory. */

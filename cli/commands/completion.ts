@@ -114,7 +114,16 @@ export function nextOf(words: readonly string[], commands: readonly Command[]): 
   const last = before.at(-1)
   const [, waiting] =
     Object.entries(flags).find(([name, { short }]) => last === `--${kebab(name)}` || last === `-${short}`) ?? []
-  if (waiting?.value !== undefined) return known(valuesOf(waiting, command), typed)
+  const formats = [...FORMATS, ...(command?.formats ?? [])]
+  const fields = (command?.columns ?? []).map(({ field, header }) => ({ word: field, about: header }))
+  if (waiting === (GLOBAL_FLAGS.fields as Flag)) return known(fields, typed)
+  if (waiting?.value !== undefined) {
+    const values = waiting === (GLOBAL_FLAGS.output as Flag) ? formats : (waiting.words ?? [])
+    return known(
+      values.map((word) => ({ word, about: '' })),
+      typed,
+    )
+  }
   if (typed.startsWith('-'))
     return known(
       Object.entries(flags).map(([name, { about }]) => ({ word: `--${kebab(name)}`, about })),
@@ -135,12 +144,4 @@ export function nextOf(words: readonly string[], commands: readonly Command[]): 
   if (!args.some(({ variadic }) => variadic) && given >= args.length) return known([], typed)
   const listed = commands.find((one) => one.path === `${resourceOf(command)} list`) ?? null
   return { candidates: [], listed: given === 0 ? listed : null }
-}
-
-function valuesOf(flag: Flag, command: Command | null): Candidate[] {
-  if (flag === (GLOBAL_FLAGS.output as Flag))
-    return [...FORMATS, ...(command?.formats ?? [])].map((word) => ({ word, about: '' }))
-  if (flag === (GLOBAL_FLAGS.fields as Flag))
-    return (command?.columns ?? []).map(({ field, header }) => ({ word: field, about: header }))
-  return (flag.words ?? []).map((word) => ({ word, about: '' }))
 }

@@ -4,7 +4,7 @@ import { centsToMicro, spellCents } from '../../src/kernel/money'
 import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { resolveKey } from '../resource'
-import { requireReason, type Shell } from '../shell'
+import { requireReason } from '../shell'
 import { argument, duration, flag, moment, money, optional, orNone, signedMoney, text, wholeCents } from '../words'
 import { reporting } from './usage'
 
@@ -119,7 +119,29 @@ export const creditCommands = [
       owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money,
       expiring.0.amount_cents EXPIRING¢ money, expiring.0.expires_at EXPIRES time, daily_cap_cents CAP/DAY¢ money,
       monthly_cap_cents CAP/MONTH¢ money, days_left DAYS-LEFT number`,
-    answer: ({ shell }, { owner = shell.globals.org }) => balanceOf(shell, owner),
+    /** Operators request the balance. For a tenant it is part of the usage report. */
+    async answer({ ops, shell }, { owner = shell.globals.org }) {
+      const { isOperator, ownerFilter } = await apiOf(shell, { owner })
+      const balance = isOperator ? expectData(await ops.credits.get({ query: ownerFilter })) : null
+      const from = new Date(shell.clock.now() - PACE_DAYS * 86_400_000).toISOString()
+      const { scope, spending, totals, ...report } = await reporting(shell, owner)({ from })
+      const { balance_cents, reserved_cents: held_cents, expiring } = report.balance
+      const available_cents = balance_cents - held_cents
+      const wallet = {
+        object: 'balance',
+        id: scope,
+        owner: scope,
+        balance_cents,
+        held_cents,
+        available_cents,
+        expiring,
+      }
+      const { daily_cap_cents, monthly_cap_cents } = spending
+      const aDay = totals.cost_cents / PACE_DAYS
+      // Unknown when nothing was spent in the last week.
+      const days_left = aDay > 0 ? Math.floor(available_cents / aDay) : null
+      return { ...(balance ?? wallet), daily_cap_cents, monthly_cap_cents, days_left }
+    },
   }),
   command`ledger OWNER (exits 3 5, pages entries): Show every ledger entry of an owner, with the balance after it
   Lists the newest entries first. A settle entry is the cost of a call, and its reference ends with the id of the request. A page can have fewer rows than you asked for even if more exist; continue with --cursor or --all.
@@ -156,22 +178,3 @@ export const creditCommands = [
 ]
 
 const spelled = (cents: number): string => `${spellCents(centsToMicro(cents))} cents`
-
-/** Operators request the balance. For a tenant it is part of the usage report. */
-async function balanceOf(shell: Shell, owner: string | undefined): Promise<object> {
-  const { isOperator, ownerFilter } = await apiOf(shell, { owner })
-  const balance = isOperator
-    ? expectData(await (await shell.connect()).ops().credits.get({ query: ownerFilter }))
-    : null
-  const from = new Date(shell.clock.now() - PACE_DAYS * 86_400_000).toISOString()
-  const report = await reporting(shell, owner)({ from })
-  const { scope, spending, totals } = report
-  const { balance_cents, reserved_cents: held_cents, expiring } = report.balance
-  const available_cents = balance_cents - held_cents
-  const reported = { object: 'balance', id: scope, owner: scope, balance_cents, held_cents, available_cents, expiring }
-  const { daily_cap_cents, monthly_cap_cents } = spending
-  const aDay = totals.cost_cents / PACE_DAYS
-  // Unknown when nothing was spent in the last week.
-  const days_left = aDay > 0 ? Math.floor(available_cents / aDay) : null
-  return { ...(balance ?? reported), daily_cap_cents, monthly_cap_cents, days_left }
-}

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { connectOps, type Target } from '../../src/app/client'
+import { connectOps } from '../../src/app/client'
 import { type Config, loadConfig } from '../../src/app/config'
 import { systemClock } from '../../src/kernel/clock'
 import { randomBase62 } from '../../src/kernel/crypto'
@@ -30,8 +30,6 @@ const DAY_MS = 86_400_000
 const DAYS = 30
 /** Number of calls that share one commit, because commits take most of the time. */
 const AT_ONCE = 6
-
-type PastApp = { ops: { handle: Extract<Target, { kind: 'app' }>['handle'] } }
 
 /** What seeding created, as a row of its table. */
 type Made = { what: string; count: number; see: string }
@@ -102,18 +100,6 @@ export const devSeed = command`seed (severe, exits 5): Fill a development server
     else shell.note('Look at it: svc-admin dashboard')
   },
 })
-
-/** Creates what a first start would create: an owner with credit and a key. Examples find the key in `dev-key`. */
-async function firstKey({ ops }: PastApp, { dataDir }: Config): Promise<string> {
-  const client = connectOps({ kind: 'app', handle: ops.handle }, { headers: { 'x-svc-transport': 'local' } })
-  expectData(await client.users.post({ email: DEV_OWNER, name: 'Owner' }))
-  expectData(await client.orgs.post({ name: 'Dev', owner: DEV_OWNER }))
-  expectData(await client.credits.post({ owner: DEV_OWNER, amount_cents: 10_000, note: 'dev seed' }))
-  const input = { name: DEV_KEY, tier: 'enterprise' as const, user: DEV_OWNER, personal: true as const }
-  const { key } = expectData(await client.keys.post(input))
-  await writeWhole(join(dataDir, 'dev-key'), `${key}\n`)
-  return key
-}
 
 async function seedPeople(connection: Connection, orgs: number): Promise<Made[]> {
   const ops = connection.ops()
@@ -257,7 +243,15 @@ async function seedPast(config: Config, max: number, signal: AbortSignal): Promi
   const log = createLog({ level: 'warn', pretty: true, write: (line) => void process.stderr.write(line) })
   const app = await openApp({ config, clock, log, serving: false })
   try {
-    const call = callerWith({ kind: 'app', handle: app.api.handle }, await firstKey(app, config), signal)
+    // What a first start would create: an owner with credit and a key. Examples find the key in `dev-key`.
+    const ops = connectOps({ kind: 'app', handle: app.ops.handle }, { headers: { 'x-svc-transport': 'local' } })
+    expectData(await ops.users.post({ email: DEV_OWNER, name: 'Owner' }))
+    expectData(await ops.orgs.post({ name: 'Dev', owner: DEV_OWNER }))
+    expectData(await ops.credits.post({ owner: DEV_OWNER, amount_cents: 10_000, note: 'dev seed' }))
+    const input = { name: DEV_KEY, tier: 'enterprise' as const, user: DEV_OWNER, personal: true as const }
+    const { key } = expectData(await ops.keys.post(input))
+    await writeWhole(join(config.dataDir, 'dev-key'), `${key}\n`)
+    const call = callerWith({ kind: 'app', handle: app.api.handle }, key, signal)
     let count = 0
     for (let day = DAYS; day > 0 && !signal.aborted; day--) {
       // Shapes the past: weekdays differ, and each day has slightly more calls than the day before.

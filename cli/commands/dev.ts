@@ -107,7 +107,7 @@ export const devCommands = [
     async run(shell, { port = PORT, status = 204, delay = 0, printBody }) {
       const [asJson, feed] = [feedsJson(shell), feedOf(shell, sinkColumns)]
       let count = 0
-      const server = listen(port, async (request) => {
+      const answer = async (request: Request) => {
         const body = await request.text()
         const { pathname, search } = new URL(request.url)
         const { type } = (jsonIn(body) ?? {}) as { type?: unknown }
@@ -121,7 +121,15 @@ export const devCommands = [
         if (printBody && !asJson) shell.io.out(safeJson(body))
         await shell.clock.sleep(delay, shell.signal)
         return new Response(null, { status })
-      })
+      }
+      let server: ReturnType<typeof Bun.serve>
+      try {
+        const limits = { maxRequestBodySize: MAX_BYTES, development: false }
+        server = Bun.serve({ port, hostname: '127.0.0.1', ...limits, fetch: answer })
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
+        throw usageFailure(`Port ${port} ${inUse(port)}.`, `svc-admin dev sink --port ${port + 1}`)
+      }
       shell.note(`Listening at http://127.0.0.1:${server.port}/, answering ${status}. Stop with Ctrl-C.`)
       await aborted(shell.signal)
       await server.stop(true)
@@ -174,16 +182,6 @@ export const devCommands = [
     ok: ({ failed }) => !failed,
   }),
 ]
-
-/** @throws CommandFailed 2 for a port in use */
-function listen(port: number, fetch: (request: Request) => Promise<Response>) {
-  try {
-    return Bun.serve({ port, hostname: '127.0.0.1', maxRequestBodySize: MAX_BYTES, development: false, fetch })
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'EADDRINUSE') throw error
-    throw usageFailure(`Port ${port} ${inUse(port)}.`, `svc-admin dev sink --port ${port + 1}`)
-  }
-}
 
 /** Calls with a key, or with `null` like a visitor of a widget. */
 export function callerWith(target: Target, key: string | null, signal: AbortSignal): Caller {

@@ -21,7 +21,14 @@ export const openapi = command`openapi (exits 10): Print the API's OpenAPI 3.1 d
     check: text('FILE', 'compare this file with it; exits 10 on a difference'),
   },
   async run(shell, { out, check }) {
-    const document = await documentOf(shell)
+    const connection = await shell.connect()
+    const isAway = connection.transport.kind === 'remote' && connection.api === 'operator'
+    const { api_url } = isAway ? expectData(await connection.ops().status.get()) : { api_url: 'http://localhost' }
+    if (!api_url) throw unreachable("The server's API has no address.")
+    const response = await connection.follow(new URL('/openapi.json', api_url).href)
+    const body = await response.text()
+    if (!response.ok) throw replyFailure(response.status, body)
+    const document: Document = JSON.parse(body)
     if (check !== undefined) return compare(shell, (await readValueFile(shell, check)) as Partial<Document>, document)
     const written = safeJson(document, 2)
     if (out === undefined) return shell.io.out(written)
@@ -29,17 +36,6 @@ export const openapi = command`openapi (exits 10): Print the API's OpenAPI 3.1 d
     shell.io.out(out)
   },
 })
-
-async function documentOf(shell: Shell): Promise<Document> {
-  const connection = await shell.connect()
-  const isAway = connection.transport.kind === 'remote' && connection.api === 'operator'
-  const { api_url } = isAway ? expectData(await connection.ops().status.get()) : { api_url: 'http://localhost' }
-  if (!api_url) throw unreachable("The server's API has no address.")
-  const response = await connection.follow(new URL('/openapi.json', api_url).href)
-  const body = await response.text()
-  if (!response.ok) throw replyFailure(response.status, body)
-  return JSON.parse(body)
-}
 
 function compare(shell: Shell, stored: Partial<Document>, now: Document): void {
   const [before, after] = [operationsOf(stored), operationsOf(now)]

@@ -51,11 +51,17 @@ const keyOf = ({ object, scope, name }: Pick<Stored, 'object' | 'scope' | 'name'
 /**
  * The steps that make the stored policies equal to the files. Stored policies without a file only lose the default when
  * a file takes it over. With `prune` they are deleted at the end. Among several of one name, identical copies are kept
- * and the others are matched in order.
+ * and the others are matched in order. @throws CommandFailed 2 for too many files of a name
  */
 function planOf(wanted: readonly Wanted[], all: readonly Stored[], prune: boolean): Step[] {
   const left = Map.groupBy(all, keyOf)
-  assertApart(wanted, left)
+  for (const [key, copies] of Map.groupBy(wanted, ({ document }) => keyOf(document))) {
+    // Names are not unique, so as many files of a name are allowed as are stored. More are probably a forgotten copy.
+    if (copies.length < 2 || copies.length <= (left.get(key)?.length ?? 0)) continue
+    const { object, name } = copies[0]!.document
+    const files = copies.map(({ file }) => file).join(' and in ')
+    throw usageFailure(`${object} "${name}" is in ${files}. Leave one out, or give it another name.`)
+  }
   /** Takes the first unmatched stored policy that has the document's key and that `fits`. */
   const take = ({ document }: Wanted, fits: (stored: Stored) => boolean) => {
     const candidates = left.get(keyOf(document)) ?? []
@@ -91,19 +97,6 @@ function planOf(wanted: readonly Wanted[], all: readonly Stored[], prune: boolea
   })
   const released = ({ former }: Step) => (former && unfiled.includes(former) ? former : undefined)
   return [...steps.map((step) => ({ ...step, released: released(step) })), ...(prune ? gone : [])]
-}
-
-/**
- * Names are not unique, so as many files of a name are allowed as are stored. More are probably a forgotten copy.
- * @throws CommandFailed 2
- */
-function assertApart(wanted: readonly Wanted[], stored: ReadonlyMap<string, readonly Stored[]>): void {
-  for (const [key, copies] of Map.groupBy(wanted, ({ document }) => keyOf(document))) {
-    if (copies.length < 2 || copies.length <= (stored.get(key)?.length ?? 0)) continue
-    const { object, name } = copies[0]!.document
-    const files = copies.map(({ file }) => file).join(' and in ')
-    throw usageFailure(`${object} "${name}" is in ${files}. Leave one out, or give it another name.`)
-  }
 }
 
 /** The row of a step, after that of the default that it releases. */
@@ -146,10 +139,6 @@ async function execute(resource: Any, { action, stored, content, scope, former }
   return null
 }
 
-/** Compares by name, because the class is loaded together with the checks. */
-const isRefusal = (error: unknown): error is AppError =>
-  error instanceof Error && 'kind' in error && error.kind === 'invalid' && 'code' in error
-
 /**
  * Checks all documents as the server would before applying any, so that nothing is applied partially.
  * @throws CommandFailed 2, naming every invalid file
@@ -170,8 +159,10 @@ async function reviewed(filed: readonly FiledPolicy[]): Promise<Wanted[]> {
     try {
       wanted.push({ ...one, content: await contentOf(one.document) })
     } catch (error) {
-      if (!isRefusal(error)) throw error
-      found.push({ code: error.code, message: `${one.file}: "${one.document.name}": ${error.message}` })
+      // Compares by name, because the class is loaded together with the checks.
+      const { kind, code, message } = error as AppError
+      if (kind !== 'invalid') throw error
+      found.push({ code, message: `${one.file}: "${one.document.name}": ${message}` })
     }
   }
   const [first] = found

@@ -145,7 +145,10 @@ export const tryPrompt =
         throw usageFailure('try takes --mode or --as, not both: the formats of other clients have no modes.')
       if (as && stream && 'mode' in FORMATS[as])
         throw usageFailure(`try takes no --stream with --as ${as}: the answer comes whole.`)
-      const words = await promptOf(shell, prompt, file)
+      if (prompt !== undefined && file !== undefined)
+        throw usageFailure('try takes a prompt or a file, not both. Leave one out.')
+      const words = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
+      if (words === undefined) throw usageFailure('try needs a PROMPT.', 'svc-admin try "Count to five slowly"')
       const format: Format = as ? FORMATS[as] : OWN
       const body: TryBody = defined({
         ...format.body(words),
@@ -172,14 +175,6 @@ export const tryPrompt =
   })
 
 type TryBody = { stream?: boolean }
-
-async function promptOf(shell: Shell, prompt: string | undefined, file: string | undefined): Promise<string> {
-  if (prompt !== undefined && file !== undefined)
-    throw usageFailure('try takes a prompt or a file, not both. Leave one out.')
-  if (prompt !== undefined) return prompt
-  if (file === undefined) throw usageFailure('try needs a PROMPT.', 'svc-admin try "Count to five slowly"')
-  return readTextFile(shell, file)
-}
 
 /** The summary under an answer (docs/operating.md 4.1): engine, mode, cost, duration. */
 export function summaryOf(answer: Answer, ms: number): string[] {

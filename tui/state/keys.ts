@@ -5,7 +5,7 @@ import type { Request } from '../screens/list-view'
 import { screenOfNeed } from '../screens/needs'
 import { diffPath, hunksOf, type Part, submissionPath } from '../screens/submissions'
 import { inMode } from './keys-modes'
-import { type Model, type Picker, type Row, SCREENS, type Screen } from './model'
+import { type Model, type Picker, SCREENS, type Screen } from './model'
 import { allRows, chosenAt, chosenRow, listOf, paneOf, panesOf, pickedRows, screenOfPane, shownRows } from './rows'
 import { notify, refiltered, refusal, type Step, unchanged, withList, writing } from './step'
 
@@ -97,8 +97,13 @@ function global(model: Model, meaning: string, key: string): Step {
         title: 'keys of',
         names: ['everyone', ...new Set(allRows(model).map(({ owner }) => String(owner)))],
       })
-    default:
-      return act(model, meaning, key)
+    default: {
+      if (meaning.startsWith('review.')) return inReview(model, meaning.slice('review.'.length), key)
+      if (meaning.startsWith('takeovers.')) return inChat(model, meaning)
+      const action = LISTS[model.screen]?.actions[meaning]
+      const rows = meaning.endsWith('-all') ? shownRows(model) : pickedRows(model)
+      return action ? ask(model, action(rows, model)) : unchanged(model)
+    }
   }
 }
 
@@ -165,7 +170,17 @@ function open(model: Model): Step {
   const row = chosenRow(model)
   if (!row) return unchanged(model)
   if (model.screen === 'overview') return goTo(model, screenOfNeed(row.id))
-  if (model.screen === 'submissions') return openReview(model, row)
+  if (model.screen === 'submissions') {
+    if (model.review) return unchanged(model)
+    const { id } = row
+    const [about, diff] = [submissionPath(id), diffPath(id)]
+    const review = { id, part: 'checks', top: 0, opened: ['checks'], split: false }
+    return unchanged(
+      withList({ ...model, review }, { chosen: id }),
+      { type: 'read', name: about, path: about },
+      { type: 'read', name: diff, path: diff },
+    )
+  }
   if (model.screen === 'takeovers') {
     const chat = chosenChat(model)!
     return unchanged(withList(model, { chosen: chat.id }), readChat(chat))
@@ -174,16 +189,6 @@ function open(model: Model): Step {
   if (model.screen === 'logs') return trace(model)
   const lines = JSON.stringify(row, null, 2).split('\n')
   return unchanged({ ...model, mode: { type: 'output', title: LISTS[model.screen]!.title(row), lines, top: 0 } })
-}
-
-function openReview(model: Model, { id }: Row): Step {
-  if (model.review) return unchanged(model)
-  const [about, diff] = [submissionPath(id), diffPath(id)]
-  return unchanged(
-    withList({ ...model, review: { id, part: 'checks', top: 0, opened: ['checks'], split: false } }, { chosen: id }),
-    { type: 'read', name: about, path: about },
-    { type: 'read', name: diff, path: diff },
-  )
 }
 
 function mark(model: Model): Step {
@@ -225,15 +230,6 @@ function trace(model: Model): Step {
   const request = row && LISTS[model.screen]?.requestOf?.(row)
   if (!request) return unchanged(notify(model, 'This row has no request to trace.'))
   return unchanged(model, { type: 'run', argv: ['trace', request], as: 'shown', write: false })
-}
-
-function act(model: Model, meaning: string, key: string): Step {
-  if (meaning.startsWith('review.')) return inReview(model, meaning.slice('review.'.length), key)
-  if (meaning.startsWith('takeovers.')) return inChat(model, meaning)
-  const action = LISTS[model.screen]?.actions[meaning]
-  if (!action) return unchanged(model)
-  const rows = meaning.endsWith('-all') ? shownRows(model) : pickedRows(model)
-  return ask(model, action(rows, model))
 }
 
 function inReview(model: Model, part: string, key: string): Step {
