@@ -1,6 +1,7 @@
 import { Columns3 } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { Link } from 'wouter'
+import { column } from '../ui/columns'
 import { Button } from '../ui/controls'
 import { useFilters } from '../ui/filters'
 import { Dialog } from '../ui/overlay'
@@ -125,13 +126,11 @@ function ownerOf(row: unknown): string | null {
 /** Adds a column to a list of all owners that links each row to its owner. */
 export const withOwner = <Row,>(columns: readonly Column<Row>[]): readonly Column<Row>[] => [
   ...columns.slice(0, 1),
-  {
-    key: 'owner',
-    head: 'Owner',
+  column('owner', 'Owner', {
     cell: (row) => {
       const name = ownerOf(row)
       return name && /^(org|user):/.test(name) ? <Link href={`/${name}`}>{name}</Link> : (name ?? '–')
     },
-  },
+  }),
   ...columns.slice(1),
 ]

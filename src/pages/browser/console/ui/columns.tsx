@@ -8,6 +8,16 @@ import type { Column } from './table'
 type More<Row> = Partial<Omit<Column<Row>, 'key' | 'head' | 'cell'>>
 type Of<Row, T> = (row: Row) => T | null
 
+/** A column of any kind. By default it shows the member of the row with its key. */
+export const column = <Row,>(
+  key: string,
+  head: string,
+  more: More<Row> & Pick<Column<Row>, 'cell'> = {},
+): Column<Row> => ({
+  ...{ key, head },
+  ...more,
+})
+
 const columnOf =
   <T extends string | number>(show: (value: T) => ReactNode, none: string, usual: More<never>) =>
   <Row,>(key: string, head: string, of: Of<Row, T>, more: More<Row> = {}): Column<Row> => ({

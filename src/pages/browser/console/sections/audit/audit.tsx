@@ -5,7 +5,7 @@ import { type Query, useGet, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
-import { timeColumn } from '../../ui/columns'
+import { column, timeColumn } from '../../ui/columns'
 import { Button, Chip, Code, Id } from '../../ui/controls'
 import { EventBody } from '../../ui/facts'
 import { plural, short, Time } from '../../ui/format'
@@ -91,20 +91,18 @@ export default defineScreen<AuditEvent>('audit', 'Audit', {
   },
   columns: [
     timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '136px' }),
-    { key: 'action', head: 'Action', main: true, width: 'minmax(184px, 1.2fr)' },
-    {
-      key: 'entity',
-      head: 'About',
+    column('action', 'Action', { main: true, width: 'minmax(184px, 1.2fr)' }),
+    column('entity', 'About', {
       cell: ({ entityType, entityId }) => (
         <span title={entityId ?? undefined}>
           {entityType.replaceAll('_', ' ')} {entityId && short(entityId)}
         </span>
       ),
       main: true,
-    },
-    { key: 'result', head: 'Result', cell: Result, width: '88px' },
-    { key: 'who', head: 'Person', cell: (event) => <Who {...event} />, width: 'minmax(104px, 0.7fr)' },
-    { key: 'request', head: 'Request', cell: (it) => <code>{it.requestId}</code>, width: 'minmax(0, 1.2fr)' },
+    }),
+    column('result', 'Result', { cell: Result, width: '88px' }),
+    column('who', 'Person', { cell: (event) => <Who {...event} />, width: 'minmax(104px, 0.7fr)' }),
+    column('request', 'Request', { cell: (it) => <code>{it.requestId}</code>, width: 'minmax(0, 1.2fr)' }),
   ],
   filters: [
     { name: 'action', label: 'Action', hint: 'Action, such as key.*' },

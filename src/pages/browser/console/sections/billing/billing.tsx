@@ -6,7 +6,7 @@ import { boot } from '../../shell/boot'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { lineOf } from '../../shell/save-as'
 import { defineScreen } from '../../shell/screen'
-import { moneyColumn, timeColumn } from '../../ui/columns'
+import { column, moneyColumn, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { Figure, Spent } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -123,8 +123,8 @@ export default defineScreen<Entry>('billing', 'Billing', {
   },
   columns: [
     timeColumn('time', 'Time', ({ at }) => at),
-    { key: 'kind', head: 'Kind', main: true, width: '120px', sort: true },
-    { key: 'for', head: 'Description', cell: ({ reference, note }) => reference?.id ?? note ?? '–' },
+    column('kind', 'Kind', { main: true, width: '120px', sort: true }),
+    column('for', 'Description', { cell: ({ reference, note }) => reference?.id ?? note ?? '–' }),
     moneyColumn('amount', 'Amount', ({ amount_cents }) => amount_cents, { main: true }),
     moneyColumn('balance', 'Balance after', ({ balance_cents }) => balance_cents),
   ],

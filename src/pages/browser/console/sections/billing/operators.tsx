@@ -2,7 +2,7 @@ import type { LedgerRow } from '../../../../../operators/schema'
 import { useOwner } from '../../shell/api'
 import { OwnerCredit } from '../../shell/owner-credit'
 import { defineScreen } from '../../shell/screen'
-import { moneyColumn, timeColumn } from '../../ui/columns'
+import { column, moneyColumn, timeColumn } from '../../ui/columns'
 
 const Credit = () => (
   <section className="card part" aria-label="Credit">
@@ -16,8 +16,8 @@ export default defineScreen<LedgerRow>('billing', 'Billing', {
   list: { path: '/credits/ledger', rows: 'entries' },
   columns: [
     timeColumn('time', 'Time', ({ at }) => at),
-    { key: 'kind', head: 'Kind', main: true, width: '120px' },
-    { key: 'for', head: 'Description', cell: ({ ref, note }) => note ?? ref },
+    column('kind', 'Kind', { main: true, width: '120px' }),
+    column('for', 'Description', { cell: ({ ref, note }) => note ?? ref }),
     moneyColumn('amount', 'Amount', ({ amount_cents }) => amount_cents, { main: true }),
     moneyColumn('balance', 'Balance after', ({ balance_cents }) => balance_cents, { main: true }),
   ],

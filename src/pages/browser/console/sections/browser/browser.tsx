@@ -2,7 +2,7 @@ import type { Recording, SessionSnapshot } from '../../../../../browser/schema'
 import { deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { agoColumn, timeColumn } from '../../ui/columns'
+import { agoColumn, column, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -102,19 +102,13 @@ export default defineScreen<SessionSnapshot>('browser', 'Browser', {
   list: { path: '/browser/sessions', rows: 'sessions', everyMs: 30_000 },
   idOf: ({ session_id }) => session_id,
   columns: [
-    {
-      key: 'title',
-      head: 'Page',
+    column('title', 'Page', {
       cell: ({ current_title, current_url }) => current_title || current_url || 'A blank page',
       main: true,
       width: 'minmax(0, 1.6fr)',
-    },
-    { key: 'state', head: 'State', cell: State, main: true, width: '148px' },
-    {
-      key: 'host',
-      head: 'Site',
-      cell: ({ current_url }) => hostOf(current_url),
-    },
+    }),
+    column('state', 'State', { cell: State, main: true, width: '148px' }),
+    column('host', 'Site', { cell: ({ current_url }) => hostOf(current_url) }),
     timeColumn('began', 'Began', ({ started_at }) => started_at),
     agoColumn('used', 'Last used', (it) => it.last_active_at),
   ],

@@ -4,7 +4,7 @@ import type { Benchmarks } from '../../../../../usage/schema'
 import { useGet } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
-import { chipColumn } from '../../ui/columns'
+import { chipColumn, column } from '../../ui/columns'
 import { duration, number } from '../../ui/format'
 
 const STATES = { available: 'good', degraded: 'warn', down: 'bad' } as const
@@ -38,26 +38,22 @@ export default defineScreen<ModelEntry>('engines', 'Engines', {
   idOf: ({ mode }) => mode,
   above: Upstreams,
   columns: [
-    {
-      key: 'model',
-      head: 'Engine',
+    column('model', 'Engine', {
       cell: ({ model_id }) => model_id,
       main: true,
       width: '132px',
       sort: ({ model_id }) => model_id,
-    },
+    }),
     chipColumn('state', 'State', ({ status }) => [STATES[status], status], { width: '108px' }),
-    { key: 'mode', head: 'Mode', main: true, width: '120px', sort: true },
-    {
-      key: 'about',
-      head: 'Description',
+    column('mode', 'Mode', { main: true, width: '120px', sort: true }),
+    column('about', 'Description', {
       cell: ({ description }) => <span title={description}>{description}</span>,
       width: 'minmax(128px, 1fr)',
-    },
-    { key: 'calls', head: 'Your calls, 7 d', cell: cellOf(Calls), number: true, main: true, width: '96px' },
-    { key: 'p50', head: 'p50', cell: cellOf(P50), number: true, width: '64px' },
-    { key: 'p95', head: 'p95', cell: cellOf(P95), number: true, width: '64px' },
-    { key: 'first', head: 'First token p95', cell: cellOf(First), number: true, width: '104px' },
+    }),
+    column('calls', 'Your calls, 7 d', { cell: cellOf(Calls), number: true, main: true, width: '96px' }),
+    column('p50', 'p50', { cell: cellOf(P50), number: true, width: '64px' }),
+    column('p95', 'p95', { cell: cellOf(P95), number: true, width: '64px' }),
+    column('first', 'First token p95', { cell: cellOf(First), number: true, width: '104px' }),
   ],
   filters: [
     {

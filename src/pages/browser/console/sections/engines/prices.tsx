@@ -1,6 +1,6 @@
 import type { EnginePrice } from '../../../../../operators/schema-engines'
 import { defineScreen } from '../../shell/screen'
-import { moneyColumn } from '../../ui/columns'
+import { column, moneyColumn } from '../../ui/columns'
 import { money } from '../../ui/format'
 
 /** The unit of each price, and the number of millionths of a cent that equal one dollar per that unit. */
@@ -24,11 +24,11 @@ export const Prices = defineScreen<EnginePrice>('engines', 'Engines', {
   isOperators: true,
   list: { path: '/engines/prices', rows: 'prices' },
   columns: [
-    { key: 'id', head: 'Engine', main: true },
-    { key: 'price', head: 'Price', cell: priceOf, main: true, width: 'minmax(0, 3fr)' },
-    { key: 'sample', head: 'For example', width: 'minmax(0, 1.2fr)' },
+    column('id', 'Engine', { main: true }),
+    column('price', 'Price', { cell: priceOf, main: true, width: 'minmax(0, 3fr)' }),
+    column('sample', 'For example', { width: 'minmax(0, 1.2fr)' }),
     moneyColumn('cost', 'That costs', ({ sample_cents }) => sample_cents, { main: true }),
-    { key: 'by', head: 'Set by', cell: ({ set_by }) => set_by, width: '112px', main: true },
+    column('by', 'Set by', { cell: ({ set_by }) => set_by, width: '112px', main: true }),
   ],
   empty: { text: 'No prices.' },
   detail: {

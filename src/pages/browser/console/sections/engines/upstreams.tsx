@@ -13,6 +13,7 @@ import { Form } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
+import { column } from '../../ui/columns'
 import { Check, Chip } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -218,18 +219,16 @@ const Upstreams = defineScreen<EngineTarget>('engines', 'Engines', {
   list: { path: '/engines', rows: 'engines', everyMs: 10_000 },
   idOf: ({ id, rank }) => `${id}.${rank}`,
   columns: [
-    { key: 'mode', head: 'Mode', cell: ({ mode, rank }) => (rank === 1 ? mode : `${mode}, ${rank}`), main: true },
-    { key: 'state', head: 'State', cell: State, main: true, width: '128px' },
-    {
-      key: 'target',
-      head: 'Answered by',
+    column('mode', 'Mode', { cell: ({ mode, rank }) => (rank === 1 ? mode : `${mode}, ${rank}`), main: true }),
+    column('state', 'State', { cell: State, main: true, width: '128px' }),
+    column('target', 'Answered by', {
       cell: ({ target }) => <code title={target ?? ''}>{target ?? 'nothing'}</code>,
       main: true,
       width: 'minmax(0, 1.6fr)',
-    },
-    { key: 'address', head: 'Address', width: 'minmax(0, 1.4fr)' },
-    { key: 'source', head: 'Set in', cell: ({ source }) => (source === null ? '–' : SOURCES[source]), width: '112px' },
-    { key: 'why', head: 'Problem', cell: ({ why, problem }) => why ?? problem ?? '–', width: 'minmax(0, 1.6fr)' },
+    }),
+    column('address', 'Address', { width: 'minmax(0, 1.4fr)' }),
+    column('source', 'Set in', { cell: ({ source }) => (source === null ? '–' : SOURCES[source]), width: '112px' }),
+    column('why', 'Problem', { cell: ({ why, problem }) => why ?? problem ?? '–', width: 'minmax(0, 1.6fr)' }),
   ],
   filters: [
     {
@@ -252,10 +251,10 @@ const Aliases = defineScreen<EngineAlias>('engines', 'Engines', {
   list: { path: '/engines/aliases', rows: 'aliases' },
   idOf: ({ name }) => name,
   columns: [
-    { key: 'name', head: 'Name that clients use', cell: ({ name }) => <code>{name}</code>, main: true },
-    { key: 'engine', head: 'Engine', main: true },
-    { key: 'listed', head: 'Listed', cell: ({ listed }) => (listed ? 'yes' : 'no'), main: true, width: '96px' },
-    { key: 'in', head: 'Set in', cell: ({ set_in }) => set_in, main: true },
+    column('name', 'Name that clients use', { cell: ({ name }) => <code>{name}</code>, main: true }),
+    column('engine', 'Engine', { main: true }),
+    column('listed', 'Listed', { cell: ({ listed }) => (listed ? 'yes' : 'no'), main: true, width: '96px' }),
+    column('in', 'Set in', { cell: ({ set_in }) => set_in, main: true }),
   ],
   empty: { text: 'No aliases. One lets clients keep the name of another engine.' },
   detail: {

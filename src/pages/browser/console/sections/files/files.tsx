@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { ArtifactPage } from '../../../../../files/schema'
 import { deletion } from '../../shell/actions'
 import { defineScreen } from '../../shell/screen'
-import { timeColumn } from '../../ui/columns'
+import { column, timeColumn } from '../../ui/columns'
 import { Button, Code, CopyButton, Id } from '../../ui/controls'
 import { Ago, size, Time } from '../../ui/format'
 
@@ -67,17 +67,15 @@ export default defineScreen<File>('files', 'Files', {
   views: true,
   tile: Tile,
   columns: [
-    { key: 'name', head: 'Name', cell: Name, main: true, width: 'minmax(180px, 2fr)' },
-    { key: 'kind', head: 'Kind', cell: ({ type }) => type, main: true, width: '112px' },
-    { key: 'size', head: 'Size', cell: ({ size_bytes }) => size(size_bytes), main: true, number: true, width: '104px' },
+    column('name', 'Name', { cell: Name, main: true, width: 'minmax(180px, 2fr)' }),
+    column('kind', 'Kind', { cell: ({ type }) => type, main: true, width: '112px' }),
+    column('size', 'Size', { cell: ({ size_bytes }) => size(size_bytes), main: true, number: true, width: '104px' }),
     timeColumn('made', 'Created', ({ created }) => created),
-    { key: 'by', head: 'By', cell: ({ model }) => model },
-    {
-      key: 'kept',
-      head: 'Kept until',
+    column('by', 'By', { cell: ({ model }) => model }),
+    column('kept', 'Kept until', {
       cell: ({ expires_at }) => (expires_at ? <Time at={expires_at} only="day" /> : 'you delete it'),
       width: '112px',
-    },
+    }),
   ],
   filters: [
     { name: 'q', label: 'Name or title' },

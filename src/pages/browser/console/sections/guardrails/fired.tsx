@@ -7,7 +7,7 @@ import { SplitChart } from '../../shell/charts'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { handed } from '../../shell/value'
-import { chipColumn, timeColumn } from '../../ui/columns'
+import { chipColumn, column, timeColumn } from '../../ui/columns'
 import { Button, Chip, Id } from '../../ui/controls'
 import { Lines } from '../../ui/facts'
 import { useFilters } from '../../ui/filters'
@@ -91,15 +91,15 @@ export const Fired = defineScreen<RequestRow>('guardrails', 'Guardrails', {
   idOf: ({ request_id }) => request_id,
   columns: [
     timeColumn('time', 'Time', ({ timestamp }) => timestamp),
-    { key: 'fired', head: 'Fired', cell: ({ guardrails }) => whole(guardrails), number: true, main: true },
+    column('fired', 'Fired', { cell: ({ guardrails }) => whole(guardrails), number: true, main: true }),
     chipColumn(
       'status',
       'Request',
       ({ status }) => [status < 400 ? 'good' : 'warn', status < 400 ? 'answered' : status],
       { width: '128px' },
     ),
-    { key: 'mode', head: 'Mode', cell: ({ resolved_mode, mode }) => resolved_mode ?? mode ?? '–' },
-    { key: 'key', head: 'Key', cell: ({ api_key_name }) => api_key_name ?? 'session', main: true },
+    column('mode', 'Mode', { cell: ({ resolved_mode, mode }) => resolved_mode ?? mode ?? '–' }),
+    column('key', 'Key', { cell: ({ api_key_name }) => api_key_name ?? 'session', main: true }),
   ],
   filters: [rangeFilter, { name: 'guardrail', label: 'Guardrail', values: useGuardrails }, ...momentFilters],
   empty: { text: 'No guardrail fired in the last 30 days.' },

@@ -2,7 +2,7 @@ import type { GuardrailPolicy } from '../../../../../guardrails/schema'
 import { scopeOf, useCounts, usedColumn } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
-import { changedColumn } from '../../ui/columns'
+import { changedColumn, column } from '../../ui/columns'
 import { whole } from '../../ui/format'
 import { PolicyEditor } from './editor'
 import { Fired } from './fired'
@@ -25,16 +25,14 @@ export const Policies = defineScreen<GuardrailPolicy>('guardrails', 'Guardrails'
     query: scopeOf,
   },
   columns: [
-    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
+    column('name', 'Name', { main: true, width: 'minmax(0, 1.6fr)' }),
     usedColumn,
-    {
-      key: 'does',
-      head: 'Action',
+    column('does', 'Action', {
       cell: ({ rules }) => [...new Set(rules.map(({ verdict }) => verdict))].join(', ') || 'nothing',
-    },
-    { key: 'fired', head: 'Fired, 30 days', cell: (it) => <Firings {...it} />, width: 'minmax(128px, 1fr)' },
-    { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
-    { key: 'keys', head: 'Keys', cell: (it) => whole(it.bound_key_count), number: true },
+    }),
+    column('fired', 'Fired, 30 days', { cell: (it) => <Firings {...it} />, width: 'minmax(128px, 1fr)' }),
+    column('rules', 'Rules', { cell: ({ rules }) => whole(rules.length), number: true, main: true }),
+    column('keys', 'Keys', { cell: (it) => whole(it.bound_key_count), number: true }),
     changedColumn(({ updated }) => updated),
   ],
   empty: {

@@ -1,6 +1,6 @@
 import type { Job } from '../../../../../charging/public-jobs-schema'
 import { defineScreen } from '../../shell/screen'
-import { timeColumn } from '../../ui/columns'
+import { column, timeColumn } from '../../ui/columns'
 import { Bar, Chip, Code, Id } from '../../ui/controls'
 import { duration, money, Time } from '../../ui/format'
 
@@ -25,17 +25,15 @@ export default defineScreen<Job>('jobs', 'Jobs', {
   list: { path: '/jobs', rows: 'jobs', everyMs: 30_000 },
   views: true,
   columns: [
-    { key: 'type', head: 'Kind', main: true },
-    { key: 'status', head: 'State', cell: State, main: true, width: '132px' },
-    {
-      key: 'stage',
-      head: 'Detail',
+    column('type', 'Kind', { main: true }),
+    column('status', 'State', { cell: State, main: true, width: '132px' }),
+    column('stage', 'Detail', {
       cell: ({ error, stage }) => (error === 'cancelled' ? '–' : (error ?? stage ?? '–')),
       width: 'minmax(0, 2fr)',
-    },
+    }),
     timeColumn('made', 'Created', ({ created_at }) => created_at, { main: false, width: '136px' }),
-    { key: 'took', head: 'Duration', cell: tookOf, number: true, main: true },
-    { key: 'cost', head: 'Cost', cell: ({ usage }) => money(usage.cost_cents), number: true, main: true },
+    column('took', 'Duration', { cell: tookOf, number: true, main: true }),
+    column('cost', 'Cost', { cell: ({ usage }) => money(usage.cost_cents), number: true, main: true }),
   ],
   filters: [
     {

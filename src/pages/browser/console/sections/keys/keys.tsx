@@ -2,7 +2,7 @@ import type { ApiKey } from '../../../../../accounts/keys/schema'
 import type { UsageReport } from '../../../../../usage/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { agoColumn, moneyColumn } from '../../ui/columns'
+import { agoColumn, column, moneyColumn } from '../../ui/columns'
 import { Bar } from '../../ui/controls'
 import { money } from '../../ui/format'
 import { KeySpending, KeyState, KeyUsage, keyActions, keyFacts, TIERS } from './detail'
@@ -41,30 +41,23 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
     isOf: ({ org_id }, { id, looksAt }) => looksAt !== undefined || org_id === id,
   },
   columns: [
-    { key: 'name', head: 'Name', main: true, width: 'minmax(140px, 1.4fr)', sort: true },
-    { key: 'prefix', head: 'Prefix', cell: ({ prefix }) => <code>{prefix}…</code>, width: 'minmax(150px, 1fr)' },
-    { key: 'status', head: 'Status', cell: KeyState, main: true, width: '132px', sort: ({ status }) => status },
-    { key: 'scopes', head: 'Scopes', cell: ({ scopes }) => (scopes.length === 5 ? 'everything' : scopes.join(', ')) },
-    { key: 'tier', head: 'Tier', width: '96px', sort: true },
-    {
-      key: 'spent',
-      head: 'Spent this month / cap',
+    column('name', 'Name', { main: true, width: 'minmax(140px, 1.4fr)', sort: true }),
+    column('prefix', 'Prefix', { cell: ({ prefix }) => <code>{prefix}…</code>, width: 'minmax(150px, 1fr)' }),
+    column('status', 'Status', { cell: KeyState, main: true, width: '132px', sort: ({ status }) => status }),
+    column('scopes', 'Scopes', { cell: ({ scopes }) => (scopes.length === 5 ? 'everything' : scopes.join(', ')) }),
+    column('tier', 'Tier', { width: '96px', sort: true }),
+    column('spent', 'Spent this month / cap', {
       cell: Spent,
       main: true,
       number: true,
       width: 'minmax(148px, 1fr)',
       sort: (key) => key.spent_month_cents,
-    },
+    }),
     agoColumn('used', 'Last used', ({ last_used_at }) => last_used_at, { width: '124px' }),
     moneyColumn('today', 'Today', ({ spent_today_cents }) => spent_today_cents, { extra: true }),
     agoColumn('made', 'Created', ({ created }) => created, { main: false, number: false, extra: true }),
     agoColumn('expires', 'Expires', ({ expires_at }) => expires_at, { main: false, number: false, extra: true }),
-    {
-      key: 'bindings',
-      head: 'Bound to',
-      cell: (key) => boundOf(key).join(', ') || 'nothing',
-      extra: true,
-    },
+    column('bindings', 'Bound to', { cell: (key) => boundOf(key).join(', ') || 'nothing', extra: true }),
   ],
   filters: [
     {

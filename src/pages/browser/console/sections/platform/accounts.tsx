@@ -13,7 +13,7 @@ import { Actions, type ActionsProps, deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { OwnerCredit } from '../../shell/owner-credit'
 import { defineScreen } from '../../shell/screen'
-import { chipColumn } from '../../ui/columns'
+import { chipColumn, column } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -116,17 +116,11 @@ export const Accounts = defineScreen<Account>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/users', rows: 'users' },
   columns: [
-    { key: 'email', head: 'E-mail', main: true, width: 'minmax(0, 1.4fr)' },
-    { key: 'name', head: 'Name' },
-    { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
-    { key: 'operator', head: 'Operator', cell: ({ platform_role }) => platform_role ?? '–', width: '140px' },
-    {
-      key: 'made',
-      head: 'Created',
-      cell: ({ created }) => <Time at={created} only="day" />,
-      main: true,
-      width: '120px',
-    },
+    column('email', 'E-mail', { main: true, width: 'minmax(0, 1.4fr)' }),
+    column('name', 'Name'),
+    column('state', 'State', { cell: State, main: true, width: '120px' }),
+    column('operator', 'Operator', { cell: ({ platform_role }) => platform_role ?? '–', width: '140px' }),
+    column('made', 'Created', { cell: ({ created }) => <Time at={created} only="day" />, main: true, width: '120px' }),
   ],
   filters: [
     {
@@ -189,9 +183,9 @@ export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>('pla
   isOperators: true,
   list: { path: '/orgs', rows: 'orgs' },
   columns: [
-    { key: 'name', head: 'Name', main: true },
-    { key: 'slug', head: 'Slug', cell: ({ slug }) => <code>{slug}</code> },
-    { key: 'members', head: 'Members', cell: ({ member_count }) => member_count, number: true, main: true },
+    column('name', 'Name', { main: true }),
+    column('slug', 'Slug', { cell: ({ slug }) => <code>{slug}</code> }),
+    column('members', 'Members', { cell: ({ member_count }) => member_count, number: true, main: true }),
     chipColumn(
       'state',
       'State',
@@ -201,13 +195,7 @@ export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>('pla
       ],
       { width: '128px' },
     ),
-    {
-      key: 'made',
-      head: 'Created',
-      cell: ({ created }) => <Time at={created} only="day" />,
-      main: true,
-      width: '120px',
-    },
+    column('made', 'Created', { cell: ({ created }) => <Time at={created} only="day" />, main: true, width: '120px' }),
   ],
   empty: { text: 'No organizations.', command: 'svc-admin orgs create NAME --owner EMAIL' },
   detail: {

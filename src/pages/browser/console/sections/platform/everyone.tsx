@@ -5,7 +5,7 @@ import type { RequestTrace } from '../../../../../operators/schema'
 import type { WidgetSession } from '../../../../../widgets/schema-sessions'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { agoColumn, chipColumn, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
+import { agoColumn, chipColumn, column, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { EventBody, Facts, Lines } from '../../ui/facts'
 import { Ago, duration, Time } from '../../ui/format'
@@ -57,15 +57,13 @@ export const AllRequests = defineScreen<RequestLine>('requests', 'Requests', {
   columns: [
     timeColumn('time', 'Time', ({ at }) => at, { width: '112px' }),
     chipColumn('status', 'Status', ({ status }) => [toneOf(status), status], { width: '92px' }),
-    {
-      key: 'route',
-      head: 'Route',
+    column('route', 'Route', {
       cell: ({ method, path }) => <code title={path}>{`${method} ${path.replace(/^\/api\/v1|^\/v1/, '')}`}</code>,
       main: true,
       width: 'minmax(0, 2.4fr)',
-    },
-    { key: 'key', head: 'Key' },
-    { key: 'code', head: 'Error' },
+    }),
+    column('key', 'Key'),
+    column('code', 'Error'),
     durationColumn('took', 'Duration', ({ ms }) => ms, { main: true }),
     moneyColumn('cost', 'Cost', ({ cost_cents }) => cost_cents),
   ],
@@ -102,10 +100,10 @@ export const AllJobs = defineScreen<AnyJob>('jobs', 'Jobs', {
   isOperators: true,
   list: newestOf<AnyJob>('jobs'),
   columns: [
-    { key: 'type', head: 'Kind', main: true },
-    { key: 'state', head: 'State', cell: JobState, main: true, width: '156px' },
-    { key: 'owner', head: 'Owner', main: true },
-    { key: 'text', head: 'Prompt', width: 'minmax(0, 2fr)' },
+    column('type', 'Kind', { main: true }),
+    column('state', 'State', { cell: JobState, main: true, width: '156px' }),
+    column('owner', 'Owner', { main: true }),
+    column('text', 'Prompt', { width: 'minmax(0, 2fr)' }),
     agoColumn('made', 'Created', ({ created_at }) => created_at),
   ],
   filters: [
@@ -155,10 +153,10 @@ export const AllEvents = defineScreen<AnyEvent>('audit', 'Audit', {
   list: newestOf<AnyEvent>('audit'),
   columns: [
     timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '136px' }),
-    { key: 'action', head: 'Action', main: true },
-    { key: 'owner', head: 'Chain', cell: ({ owner, scope }) => owner ?? scope, main: true },
-    { key: 'entity', head: 'About', cell: ({ entityType, entityId }) => `${entityType} ${entityId ?? ''}` },
-    { key: 'request', head: 'Request', cell: ({ requestId }) => <code>{requestId}</code>, width: 'minmax(0, 1.2fr)' },
+    column('action', 'Action', { main: true }),
+    column('owner', 'Chain', { cell: ({ owner, scope }) => owner ?? scope, main: true }),
+    column('entity', 'About', { cell: ({ entityType, entityId }) => `${entityType} ${entityId ?? ''}` }),
+    column('request', 'Request', { cell: ({ requestId }) => <code>{requestId}</code>, width: 'minmax(0, 1.2fr)' }),
   ],
   filters: [
     { name: 'action', label: 'Action', match: ({ action }, text) => isIn(action, text) },
@@ -215,23 +213,19 @@ export const AllChats = defineScreen<Chat>('inbox', 'Inbox', {
   list: { path: '/takeovers', rows: 'conversations', everyMs: 5_000 },
   idOf: ({ session_id }) => session_id,
   columns: [
-    {
-      key: 'visitor',
-      head: 'Visitor',
+    column('visitor', 'Visitor', {
       cell: ({ visitor }) => visitor.identity?.name ?? `Visitor ${visitor.id.slice(0, 6)}`,
       main: true,
-    },
-    { key: 'state', head: 'State', cell: ChatState, main: true, width: '136px' },
-    { key: 'page', head: 'Page', cell: ({ visitor }) => visitor.page_url ?? '–', width: 'minmax(0, 2fr)' },
-    { key: 'reason', head: 'Reason' },
-    {
-      key: 'last',
-      head: 'Last message',
+    }),
+    column('state', 'State', { cell: ChatState, main: true, width: '136px' }),
+    column('page', 'Page', { cell: ({ visitor }) => visitor.page_url ?? '–', width: 'minmax(0, 2fr)' }),
+    column('reason', 'Reason'),
+    column('last', 'Last message', {
       cell: ({ last_message_at }) => (last_message_at ? <Ago at={last_message_at} /> : '–'),
       number: true,
       main: true,
       width: '136px',
-    },
+    }),
   ],
   empty: { text: 'Nobody is waiting.', command: 'svc-admin takeovers list' },
   detail: {

@@ -1,6 +1,6 @@
 import type { TierRow, WeighedIncrease } from '../../../../../operators/schema'
 import { defineScreen } from '../../shell/screen'
-import { agoColumn } from '../../ui/columns'
+import { agoColumn, column } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import type { FormField } from '../../ui/fields'
 import { Ago, number } from '../../ui/format'
@@ -18,15 +18,13 @@ export const Limits = defineScreen<WeighedIncrease>('platform', 'Platform', {
   list: { path: '/limits', rows: 'requests' },
   columns: [
     agoColumn('asked', 'Requested', ({ created }) => created, { number: false, width: '136px' }),
-    { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
-    {
-      key: 'tier',
-      head: 'Tier',
+    column('state', 'State', { cell: State, main: true, width: '120px' }),
+    column('tier', 'Tier', {
       cell: ({ current_tier, requested_tier }) => `${current_tier} → ${requested_tier}`,
       main: true,
-    },
-    { key: 'peak', head: 'Busiest minute', cell: ({ peak }) => number(peak.requests), number: true, main: true },
-    { key: 'use', head: 'Use', cell: ({ use_case }) => use_case, width: 'minmax(0, 2fr)' },
+    }),
+    column('peak', 'Busiest minute', { cell: ({ peak }) => number(peak.requests), number: true, main: true }),
+    column('use', 'Use', { cell: ({ use_case }) => use_case, width: 'minmax(0, 2fr)' }),
   ],
   filters: [{ name: 'status', label: 'State', values: Object.keys(STATES) }],
   empty: { text: 'No requests for a higher limit.', command: 'svc-admin limits list' },
@@ -67,7 +65,7 @@ export const Tiers = defineScreen<TierRow>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/tiers', rows: 'tiers' },
   columns: [
-    { key: 'tier', head: 'Tier', cell: ({ id }) => id, main: true },
+    column('tier', 'Tier', { cell: ({ id }) => id, main: true }),
     ...LIMITS.map(([key, head], at) => ({
       ...{ key, head, number: true, main: at < 3 },
       cell: ({ [key]: limit, changed }: TierRow) => (changed.includes(key) ? <b>{number(limit)}</b> : number(limit)),

@@ -1,7 +1,7 @@
 import type { Operator, OperatorWithSecret } from '../../../../../operators/schema'
 import { deletion } from '../../shell/actions'
 import { defineScreen } from '../../shell/screen'
-import { agoColumn } from '../../ui/columns'
+import { agoColumn, column } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Ago, Time } from '../../ui/format'
 
@@ -27,10 +27,10 @@ export const Operators = defineScreen<Operator>('platform', 'Platform', {
   isOperators: true,
   list: { path: '/operators', rows: 'operators' },
   columns: [
-    { key: 'name', head: 'Name', main: true },
-    { key: 'role', head: 'Role', main: true, width: '120px' },
-    { key: 'state', head: 'State', cell: State, main: true, width: '120px' },
-    { key: 'prefix', head: 'Prefix', cell: ({ prefix }) => <code>{prefix}…</code> },
+    column('name', 'Name', { main: true }),
+    column('role', 'Role', { main: true, width: '120px' }),
+    column('state', 'State', { cell: State, main: true, width: '120px' }),
+    column('prefix', 'Prefix', { cell: ({ prefix }) => <code>{prefix}…</code> }),
     agoColumn('used', 'Last used', ({ last_used_at }) => last_used_at),
   ],
   empty: {
@@ -76,10 +76,10 @@ export const Configuration = defineScreen<Setting>('platform', 'Platform', {
   list: { path: '/config', rows: 'settings' },
   idOf: ({ name }) => name,
   columns: [
-    { key: 'name', head: 'Setting', main: true, width: 'minmax(0, 1.2fr)' },
-    { key: 'value', head: 'Value', cell: ({ value }) => <code title={value}>{value || '–'}</code>, main: true },
-    { key: 'from', head: 'Comes from', cell: ({ origin }) => origin, main: true, width: '136px' },
-    { key: 'about', head: 'What it does', width: 'minmax(0, 2.4fr)' },
+    column('name', 'Setting', { main: true, width: 'minmax(0, 1.2fr)' }),
+    column('value', 'Value', { cell: ({ value }) => <code title={value}>{value || '–'}</code>, main: true }),
+    column('from', 'Comes from', { cell: ({ origin }) => origin, main: true, width: '136px' }),
+    column('about', 'What it does', { width: 'minmax(0, 2.4fr)' }),
   ],
   filters: [
     {

@@ -6,7 +6,7 @@ import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
-import { chipColumn, durationColumn, timeColumn } from '../../ui/columns'
+import { chipColumn, column, durationColumn, timeColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Card, Facts, Lines } from '../../ui/facts'
 import { duration, money, number, plural, size, Time } from '../../ui/format'
@@ -45,13 +45,13 @@ export const Nodes = defineScreen<Node>('platform', 'Platform', {
   above: Health,
   list: { path: '/nodes', rows: 'nodes', everyMs: 10_000 },
   columns: [
-    { key: 'host', head: 'Node', cell: ({ host, pid }) => `${host ?? '–'}, ${pid ?? '–'}`, main: true },
+    column('host', 'Node', { cell: ({ host, pid }) => `${host ?? '–'}, ${pid ?? '–'}`, main: true }),
     chipColumn('state', 'State', ({ status }) => [NODES[status], status], { width: '120px' }),
-    { key: 'roles', head: 'Roles', cell: ({ roles }) => roles.join(', '), width: 'minmax(0, 1.6fr)' },
-    { key: 'load', head: 'Load', number: true, main: true },
+    column('roles', 'Roles', { cell: ({ roles }) => roles.join(', '), width: 'minmax(0, 1.6fr)' }),
+    column('load', 'Load', { number: true, main: true }),
     durationColumn('lag', 'Late by', ({ lag_ms }) => lag_ms),
-    { key: 'open', head: 'Connections', cell: ({ connections }) => connections ?? '–', number: true },
-    { key: 'jobs', head: 'Jobs', number: true, main: true },
+    column('open', 'Connections', { cell: ({ connections }) => connections ?? '–', number: true }),
+    column('jobs', 'Jobs', { number: true, main: true }),
   ],
   empty: { text: 'No node has reported.' },
   detail: {
@@ -90,10 +90,10 @@ export const Backups = defineScreen<Backup & { version: string }>('platform', 'P
   idOf: ({ sha256 }) => sha256,
   columns: [
     timeColumn('made', 'Created', ({ created }) => created, { width: '152px' }),
-    { key: 'place', head: 'Place', cell: ({ path }) => <code title={path}>{path}</code>, main: true },
-    { key: 'size', head: 'Database', cell: ({ bytes }) => size(bytes), number: true, main: true },
-    { key: 'files', head: 'Files', cell: ({ files }) => (files ? number(files.count) : '–'), number: true },
-    { key: 'sealed', head: 'Encrypted', cell: ({ encrypted }) => (encrypted ? 'yes' : 'no'), main: true },
+    column('place', 'Place', { cell: ({ path }) => <code title={path}>{path}</code>, main: true }),
+    column('size', 'Database', { cell: ({ bytes }) => size(bytes), number: true, main: true }),
+    column('files', 'Files', { cell: ({ files }) => (files ? number(files.count) : '–'), number: true }),
+    column('sealed', 'Encrypted', { cell: ({ encrypted }) => (encrypted ? 'yes' : 'no'), main: true }),
   ],
   empty: { text: 'No backup was made.', command: 'svc-admin backup' },
   detail: {
@@ -200,10 +200,10 @@ export const Doctor = defineScreen<Check>('platform', 'Platform', {
   list: { path: '/doctor', rows: 'checks', everyMs: 30_000 },
   idOf: ({ check }) => check,
   columns: [
-    { key: 'check', head: 'Check', main: true },
+    column('check', 'Check', { main: true }),
     chipColumn('state', 'State', ({ status }) => [CHECKS[status], status], { width: '104px' }),
-    { key: 'detail', head: 'Found', main: true, width: 'minmax(0, 2fr)' },
-    { key: 'fix', head: 'Fixed by', cell: ({ fix }) => (fix ? <code title={fix}>{fix}</code> : '–') },
+    column('detail', 'Found', { main: true, width: 'minmax(0, 2fr)' }),
+    column('fix', 'Fixed by', { cell: ({ fix }) => (fix ? <code title={fix}>{fix}</code> : '–') }),
   ],
   empty: { text: 'No checks.', command: 'svc-admin doctor' },
   detail: { titleOf: ({ check }) => check, body: CheckBody },

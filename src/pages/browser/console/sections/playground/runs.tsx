@@ -4,7 +4,7 @@ import type { TestCasePage, TestRun } from '../../../../../completions/test-case
 import type { Static } from '../../../../../kernel/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { moneyColumn, timeColumn } from '../../ui/columns'
+import { column, moneyColumn, timeColumn } from '../../ui/columns'
 import { Chip, Code } from '../../ui/controls'
 import { Facts, Grid } from '../../ui/facts'
 import { duration, money, plural, Time } from '../../ui/format'
@@ -101,14 +101,12 @@ export const Runs = defineScreen<Job>('playground', 'Playground', {
   list: { path: '/jobs', rows: 'jobs', query: { type: 'tests' }, everyMs: 10_000 },
   columns: [
     timeColumn('made', 'Begun', ({ created_at }) => created_at),
-    { key: 'state', head: 'State', cell: RunState, main: true, width: '132px' },
-    { key: 'passed', head: 'Passed', cell: ({ result, stage }) => result ?? stage ?? '–', main: true },
-    {
-      key: 'engines',
-      head: 'Engines',
+    column('state', 'State', { cell: RunState, main: true, width: '132px' }),
+    column('passed', 'Passed', { cell: ({ result, stage }) => result ?? stage ?? '–', main: true }),
+    column('engines', 'Engines', {
       cell: (job) => [...new Set(runsOf(job).map(({ model }) => model))].join(', ') || '–',
       width: 'minmax(0, 2fr)',
-    },
+    }),
     moneyColumn('cost', 'Cost', (job) => runsOf(job).reduce((sum, { cost_cents }) => sum + cost_cents, 0), {
       main: true,
     }),

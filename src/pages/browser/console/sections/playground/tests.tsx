@@ -13,7 +13,7 @@ import { useGet, useOwner } from '../../shell/api'
 import { Form } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { handed, useHanded } from '../../shell/value'
-import { changedColumn } from '../../ui/columns'
+import { changedColumn, column } from '../../ui/columns'
 import { Button, Check, Id, Select, Text } from '../../ui/controls'
 import { Part } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -237,16 +237,14 @@ const CaseBody = ({ row: it }: { row: TestCase }) => (
 export const Tests = defineScreen<TestCase>('playground', 'Playground', {
   list: { path: '/test-cases', rows: 'test_cases' },
   columns: [
-    { key: 'name', head: 'Test case', main: true, width: 'minmax(0, 1.6fr)' },
-    { key: 'last', head: 'Last run', cell: ({ id }) => <Last id={id} />, main: true, width: '112px' },
-    {
-      key: 'checks',
-      head: 'The answer',
+    column('name', 'Test case', { main: true, width: 'minmax(0, 1.6fr)' }),
+    column('last', 'Last run', { cell: ({ id }) => <Last id={id} />, main: true, width: '112px' }),
+    column('checks', 'The answer', {
       cell: ({ checks }) => checks.map(spelled).join(', ') || '–',
       main: true,
       width: 'minmax(0, 2fr)',
-    },
-    { key: 'tags', head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–' },
+    }),
+    column('tags', 'Tags', { cell: ({ tags }) => tags.join(', ') || '–' }),
     changedColumn(({ updated }) => updated),
   ],
   above: RunSome,

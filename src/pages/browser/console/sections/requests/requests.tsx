@@ -8,7 +8,7 @@ import { RECORDED } from '../../shell/modes'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { lineOfCall } from '../../shell/save-as'
 import { defineScreen, type Screen } from '../../shell/screen'
-import { durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
+import { column, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
 import { useFilters } from '../../ui/filters'
 import { clock, dayOf, number, plural, short, size } from '../../ui/format'
 import { Histogram } from '../../ui/histogram'
@@ -107,76 +107,60 @@ const shared = {
   idOf: ({ request_id }) => request_id,
   columns: [
     timeColumn('time', 'Time', ({ timestamp }) => timestamp, { width: '96px' }),
-    { key: 'status', head: 'Status', cell: State, main: true, width: '84px', sort: ({ status }) => status },
-    {
-      key: 'mode',
-      head: 'Mode',
+    column('status', 'Status', { cell: State, main: true, width: '84px', sort: ({ status }) => status }),
+    column('mode', 'Mode', {
       main: true,
       width: 'minmax(88px, 1.1fr)',
       sort: ({ resolved_mode }) => resolved_mode,
       cell: ({ mode, resolved_mode }) =>
         mode === resolved_mode || !resolved_mode ? mode : `${mode ?? '–'} → ${resolved_mode}`,
-    },
-    { key: 'model', head: 'Engine', width: 'minmax(104px, 1.1fr)', sort: true },
-    {
-      key: 'key',
-      head: 'Key',
+    }),
+    column('model', 'Engine', { width: 'minmax(104px, 1.1fr)', sort: true }),
+    column('key', 'Key', {
       width: 'minmax(72px, 1fr)',
       cell: ({ api_key_id: id, api_key_name }) => api_key_name ?? (id === null ? 'session' : short(id)),
-    },
-    { key: 'person', head: 'Person', width: 'minmax(96px, 1fr)', cell: (row) => <Person {...row} />, extra: true },
-    {
-      key: 'tokens',
-      head: 'Tokens in / out',
+    }),
+    column('person', 'Person', { width: 'minmax(96px, 1fr)', cell: (row) => <Person {...row} />, extra: true }),
+    column('tokens', 'Tokens in / out', {
       cell: spellSize,
       number: true,
       width: '92px',
       sort: ({ prompt_tokens, completion_tokens }) => prompt_tokens + completion_tokens,
-    },
+    }),
     durationColumn('first', 'First token', ({ ttft_ms }) => ttft_ms, { width: '76px' }),
     durationColumn('total', 'Total', ({ latency_ms }) => latency_ms, { width: '68px' }),
     moneyColumn('cost', 'Cost', ({ cost_cents }) => cost_cents, { main: true, width: '68px' }),
-    { key: 'marks', head: 'Marks', cell: Marks, width: 'minmax(84px, 0.8fr)' },
-    { key: 'code', head: 'Code', width: 'minmax(112px, 1fr)', extra: true },
-    {
-      key: 'endpoint',
-      head: 'Endpoint',
+    column('marks', 'Marks', { cell: Marks, width: 'minmax(84px, 0.8fr)' }),
+    column('code', 'Code', { width: 'minmax(112px, 1fr)', extra: true }),
+    column('endpoint', 'Endpoint', {
       cell: ({ method, endpoint }) => <code>{`${method} ${endpoint}`}</code>,
       width: 'minmax(128px, 1fr)',
       extra: true,
-    },
-    {
-      key: 'size',
-      head: 'Size in / out',
+    }),
+    column('size', 'Size in / out', {
       cell: ({ bytes_in, bytes_out }) => (bytes_in === null ? '–' : `${size(bytes_in)} / ${size(bytes_out)}`),
       number: true,
       width: '132px',
       extra: true,
-    },
-    {
-      key: 'conversation',
-      head: 'Conversation',
+    }),
+    column('conversation', 'Conversation', {
       cell: ({ conversation_id: id }) => (id === null ? '–' : <span title={id}>{short(id)}</span>),
       width: 'minmax(112px, 1fr)',
       extra: true,
-    },
-    {
-      key: 'metadata',
-      head: 'Metadata',
+    }),
+    column('metadata', 'Metadata', {
       cell: ({ metadata }) =>
         Object.entries(metadata ?? {})
           .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
           .join(', ') || '–',
       width: 'minmax(128px, 1.4fr)',
       extra: true,
-    },
-    {
-      key: 'id',
-      head: 'Request id',
+    }),
+    column('id', 'Request id', {
       cell: ({ request_id }) => <code>{request_id}</code>,
       width: 'minmax(128px, 1fr)',
       extra: true,
-    },
+    }),
   ],
   filters: [
     { name: 'q', label: 'Request id', hint: 'Request id or its beginning' },

@@ -3,7 +3,7 @@ import { MODES } from '../../shell/modes'
 import { scopeOf, useCounts, usedColumn } from '../../shell/rule-set'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
-import { changedColumn, timeColumn } from '../../ui/columns'
+import { changedColumn, column, timeColumn } from '../../ui/columns'
 import { Id } from '../../ui/controls'
 import { Time, whole } from '../../ui/format'
 import { PreferenceEditor } from './editor'
@@ -17,12 +17,12 @@ export const Preferences = defineScreen<Preference>('routing', 'Routing', {
     query: scopeOf,
   },
   columns: [
-    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
+    column('name', 'Name', { main: true, width: 'minmax(0, 1.6fr)' }),
     usedColumn,
-    { key: 'rules', head: 'Rules', cell: ({ rules }) => whole(rules.length), number: true, main: true },
-    { key: 'examples', head: 'Examples', cell: ({ examples }) => whole(examples.length), number: true },
-    { key: 'keys', head: 'Keys', cell: (it) => whole(it.bound_key_count), number: true },
-    { key: 'matched', head: 'Matched, 30 days', cell: (it) => <Matched {...it} />, number: true, width: '132px' },
+    column('rules', 'Rules', { cell: ({ rules }) => whole(rules.length), number: true, main: true }),
+    column('examples', 'Examples', { cell: ({ examples }) => whole(examples.length), number: true }),
+    column('keys', 'Keys', { cell: (it) => whole(it.bound_key_count), number: true }),
+    column('matched', 'Matched, 30 days', { cell: (it) => <Matched {...it} />, number: true, width: '132px' }),
     changedColumn(({ updated }) => updated),
   ],
   empty: {
@@ -48,15 +48,13 @@ type Suggested = { suggested_rule: { pattern: string; target_mode: string; confi
 const Corrections = defineScreen<Correction>('routing', 'Routing', {
   list: { path: '/routing-corrections', rows: 'routing_corrections' },
   columns: [
-    {
-      key: 'prompt',
-      head: 'Prompt or request',
+    column('prompt', 'Prompt or request', {
       cell: ({ prompt, completion_id }) => prompt ?? completion_id ?? '–',
       main: true,
       width: 'minmax(0, 2fr)',
-    },
-    { key: 'was', head: 'Was', cell: ({ resolved_mode }) => resolved_mode ?? '–', width: '112px' },
-    { key: 'should', head: 'Should be', cell: ({ expected_mode }) => expected_mode, main: true, width: '112px' },
+    }),
+    column('was', 'Was', { cell: ({ resolved_mode }) => resolved_mode ?? '–', width: '112px' }),
+    column('should', 'Should be', { cell: ({ expected_mode }) => expected_mode, main: true, width: '112px' }),
     timeColumn('time', 'Time', ({ created }) => created, { main: false, number: true }),
   ],
   filters: [{ name: 'expected_mode', label: 'Should be', values: MODES }],

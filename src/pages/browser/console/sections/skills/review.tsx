@@ -3,7 +3,7 @@ import { Actions, deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
-import { agoColumn, chipColumn } from '../../ui/columns'
+import { agoColumn, chipColumn, column } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -145,16 +145,14 @@ export const Review = defineScreen<Found>('skills', 'Skills', {
     rows: 'submissions',
   },
   columns: [
-    { key: 'skill', head: 'Skill', cell: ({ slug }) => slug, main: true },
-    { key: 'version', head: 'Version', cell: ({ manifestVersion }) => manifestVersion, main: true, width: '96px' },
+    column('skill', 'Skill', { cell: ({ slug }) => slug, main: true }),
+    column('version', 'Version', { cell: ({ manifestVersion }) => manifestVersion, main: true, width: '96px' }),
     chipColumn('state', 'State', ({ status }) => [STATES[status], status.replace('_', ' ')], { width: '156px' }),
-    { key: 'tier', head: 'Who approves', cell: ({ reviewTier }) => reviewTier, width: '112px' },
-    {
-      key: 'checks',
-      head: 'Warnings',
+    column('tier', 'Who approves', { cell: ({ reviewTier }) => reviewTier, width: '112px' }),
+    column('checks', 'Warnings', {
       cell: ({ review }) => Object.values(review.checks).filter((it) => !it.startsWith('pass')).length,
       number: true,
-    },
+    }),
     agoColumn('sent', 'Sent', ({ createdAt }) => createdAt),
   ],
   filters: [

@@ -2,7 +2,7 @@ import type { SkillEntry } from '../../../../../skills/schema'
 import { defineScreen, type Screen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { useHanded } from '../../shell/value'
-import { chipColumn } from '../../ui/columns'
+import { chipColumn, column } from '../../ui/columns'
 import type { FormField } from '../../ui/fields'
 import { Ago, plural, whole } from '../../ui/format'
 import type { Column } from '../../ui/table'
@@ -11,35 +11,27 @@ import { Review } from './review'
 
 const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
 
-const name: Column<SkillEntry> = {
-  key: 'name',
-  head: 'Name',
+const name: Column<SkillEntry> = column('name', 'Name', {
   cell: (it) => it.name,
   main: true,
   width: 'minmax(0, 1.2fr)',
-}
-const about: Column<SkillEntry> = {
-  key: 'about',
-  head: 'Description',
+})
+const about: Column<SkillEntry> = column('about', 'Description', {
   cell: ({ description }) => description ?? '–',
   width: 'minmax(0, 2.4fr)',
-}
-const rating: Column<SkillEntry> = {
-  key: 'rating',
-  head: 'Rating',
+})
+const rating: Column<SkillEntry> = column('rating', 'Rating', {
   cell: ({ averageRating }) => (averageRating === null ? '–' : averageRating.toFixed(1)),
   number: true,
   main: true,
   width: '80px',
-}
-const installs: Column<SkillEntry> = {
-  key: 'installs',
-  head: 'Installs',
+})
+const installs: Column<SkillEntry> = column('installs', 'Installs', {
   cell: ({ installCount }) => whole(installCount),
   number: true,
   main: true,
   width: '88px',
-}
+})
 const STATES = {
   draft: ['off', 'draft'],
   pending_review: ['wait', 'waits for review'],
@@ -103,7 +95,7 @@ const NOTHING: Empty = {
 const Market = listOf('marketplace', { text: 'The market is empty.' }, [
   name,
   about,
-  { key: 'category', head: 'Category', main: true, width: '112px' },
+  column('category', 'Category', { main: true, width: '112px' }),
   installs,
   rating,
 ])
@@ -111,15 +103,13 @@ const Installed = listOf('installed', NOTHING, [
   name,
   about,
   chipColumn('on', 'State', ({ enabled }) => [enabled ? 'good' : 'off', enabled ? 'on' : 'off'], { width: '96px' }),
-  { key: 'version', head: 'Version', main: true, width: '88px' },
-  {
-    key: 'since',
-    head: 'Installed',
+  column('version', 'Version', { main: true, width: '88px' }),
+  column('since', 'Installed', {
     cell: ({ installedAt }) => (installedAt ? <Ago at={installedAt} /> : '–'),
     number: true,
     main: true,
     width: '128px',
-  },
+  }),
 ])
 const Mine = listOf('mine', { text: 'You have written no skill yet.' }, [
   name,
@@ -127,7 +117,7 @@ const Mine = listOf('mine', { text: 'You have written no skill yet.' }, [
   chipColumn('status', 'State', ({ reviewStatus }) => [STATES[reviewStatus][0], STATES[reviewStatus][1]], {
     width: '164px',
   }),
-  { key: 'version', head: 'Version', main: true, width: '88px' },
+  column('version', 'Version', { main: true, width: '88px' }),
   installs,
   rating,
 ])

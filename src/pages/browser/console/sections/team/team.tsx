@@ -10,7 +10,7 @@ import { Form } from '../../shell/form'
 import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
-import { agoColumn, chipColumn } from '../../ui/columns'
+import { agoColumn, chipColumn, column } from '../../ui/columns'
 import { Button, Code, CopyButton, Id } from '../../ui/controls'
 import { Card, Grid } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -114,23 +114,16 @@ const Members = defineScreen<Member>('team', 'Team', {
   list: { path: (owner) => `${pathOf(owner)}/members`, rows: 'members' },
   idOf: ({ user_id }) => user_id,
   columns: [
-    { key: 'name', head: 'Name', cell: ({ name, email }) => name ?? email, main: true },
-    { key: 'email', head: 'E-mail', width: 'minmax(0, 1.5fr)' },
-    { key: 'role', head: 'Role', main: true, width: '120px' },
-    {
-      key: 'joined',
-      head: 'Joined',
-      cell: ({ joined_at }) => <Time at={joined_at} only="day" />,
-      width: '112px',
-    },
-    {
-      key: 'spent',
-      head: 'Spent this month',
+    column('name', 'Name', { cell: ({ name, email }) => name ?? email, main: true }),
+    column('email', 'E-mail', { width: 'minmax(0, 1.5fr)' }),
+    column('role', 'Role', { main: true, width: '120px' }),
+    column('joined', 'Joined', { cell: ({ joined_at }) => <Time at={joined_at} only="day" />, width: '112px' }),
+    column('spent', 'Spent this month', {
       cell: (member) => <SpentBy {...member} />,
       number: true,
       main: true,
       width: '112px',
-    },
+    }),
   ],
   filters: [
     {
@@ -160,8 +153,8 @@ const Members = defineScreen<Member>('team', 'Team', {
 const Invitations = defineScreen<Invitation>('team', 'Team', {
   list: { path: (owner) => `${pathOf(owner)}/invitations`, rows: 'invitations' },
   columns: [
-    { key: 'email', head: 'E-mail', main: true, width: 'minmax(0, 2fr)' },
-    { key: 'role', head: 'Role', main: true, width: '120px' },
+    column('email', 'E-mail', { main: true, width: 'minmax(0, 2fr)' }),
+    column('role', 'Role', { main: true, width: '120px' }),
     chipColumn('state', 'State', ({ status }) => [status === 'pending' ? 'wait' : 'off', status], { width: '132px' }),
     agoColumn('ends', 'Ends', ({ expires_at }) => expires_at, { number: false, width: '136px' }),
   ],

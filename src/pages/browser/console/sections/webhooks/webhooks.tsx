@@ -3,7 +3,7 @@ import type { Deliveries, Rotated, Webhook, WebhookStats } from '../../../../../
 import { Actions, deletion } from '../../shell/actions'
 import { useGet, useMay } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { agoColumn } from '../../ui/columns'
+import { agoColumn, column } from '../../ui/columns'
 import { Chip, Choices, Id, Menu } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
 import { Ago, duration, plural, Time, whole } from '../../ui/format'
@@ -145,9 +145,9 @@ const NewWebhook = ({ close }: { close(): void }) => <EndpointForm onDone={close
 export default defineScreen<Webhook>('webhooks', 'Webhooks', {
   list: { path: '/webhooks', rows: 'webhooks', everyMs: 10_000 },
   columns: [
-    { key: 'url', head: 'Endpoint', cell: nameOf, main: true, width: 'minmax(0, 2fr)' },
-    { key: 'state', head: 'State', cell: State, main: true, width: '140px' },
-    { key: 'events', head: 'Events', cell: ({ event_types }) => event_types.join(', ') },
+    column('url', 'Endpoint', { cell: nameOf, main: true, width: 'minmax(0, 2fr)' }),
+    column('state', 'State', { cell: State, main: true, width: '140px' }),
+    column('events', 'Events', { cell: ({ event_types }) => event_types.join(', ') }),
     agoColumn('last', 'Last delivery', ({ last_delivered_at: at }) => at, { number: false, width: '124px' }),
   ],
   empty: { text: 'No endpoints. An endpoint is called when something happens here.' },

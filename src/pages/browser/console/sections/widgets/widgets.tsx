@@ -3,7 +3,7 @@ import type { Widget } from '../../../../../widgets/schema'
 import { useGet, useOwner } from '../../shell/api'
 import { rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
-import { changedColumn, chipColumn } from '../../ui/columns'
+import { changedColumn, chipColumn, column } from '../../ui/columns'
 import type { FormField } from '../../ui/fields'
 import { short, whole } from '../../ui/format'
 import { WidgetEditor } from './editor'
@@ -43,30 +43,26 @@ function Waiting({ id }: Widget) {
 export default defineScreen<Widget>('widgets', 'Widgets', {
   list: { path: '/iframes', rows: 'configs', query: { sessions_from: rangeFilter.sends('7d').from } },
   columns: [
-    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.4fr)' },
+    column('name', 'Name', { main: true, width: 'minmax(0, 1.4fr)' }),
     chipColumn(
       'state',
       'State',
       ({ status }) => [status === 'active' ? 'live' : 'off', status === 'active' ? 'on' : 'off'],
       { width: '96px' },
     ),
-    {
-      key: 'site',
-      head: 'Sites',
+    column('site', 'Sites', {
       cell: ({ security }) => security.allowedOrigins.join(', ') || 'those of its key',
       main: true,
       width: 'minmax(0, 1.6fr)',
-    },
-    { key: 'key', head: 'Key', cell: ({ api_key_id: id }) => <KeyName id={id} /> },
-    { key: 'mode', head: 'Mode', cell: ({ behavior }) => behavior.mode, width: '96px' },
-    { key: 'waiting', head: 'Waiting', cell: (it) => <Waiting {...it} />, number: true, width: '92px' },
-    {
-      key: 'sessions',
-      head: 'Sessions, 7 days',
+    }),
+    column('key', 'Key', { cell: ({ api_key_id: id }) => <KeyName id={id} /> }),
+    column('mode', 'Mode', { cell: ({ behavior }) => behavior.mode, width: '96px' }),
+    column('waiting', 'Waiting', { cell: (it) => <Waiting {...it} />, number: true, width: '92px' }),
+    column('sessions', 'Sessions, 7 days', {
       cell: ({ sessions }) => whole(sessions ?? 0),
       number: true,
       width: '124px',
-    },
+    }),
     changedColumn(({ updated_at }) => updated_at),
   ],
   empty: {

@@ -2,7 +2,7 @@ import type { Canvas } from '../../../../../automation/canvases-schema'
 import type { Workflow } from '../../../../../automation/workflows-schema'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { changedColumn, chipColumn } from '../../ui/columns'
+import { changedColumn, chipColumn, column } from '../../ui/columns'
 import { Ago, whole } from '../../ui/format'
 import { CanvasBody } from './canvas'
 
@@ -65,11 +65,11 @@ const nodesOf = ({ graphJson: { nodes } }: Canvas) => (nodes ? whole(nodes.lengt
 export const Canvases = defineScreen<Canvas>('workflows', 'Workflows', {
   list: { path: '/evi/canvases', rows: 'canvases' },
   columns: [
-    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
+    column('name', 'Name', { main: true, width: 'minmax(0, 1.6fr)' }),
     chipColumn('status', 'State', ({ status }) => [STATES[status], status], { width: '120px' }),
-    { key: 'nodes', head: 'Nodes', cell: nodesOf, number: true, main: true },
-    { key: 'last', head: 'Last run', cell: (it) => <LastRun {...it} />, number: true, width: '128px' },
-    { key: 'public', head: 'Public', cell: ({ isPublic }) => (isPublic ? 'yes' : 'no'), width: '88px' },
+    column('nodes', 'Nodes', { cell: nodesOf, number: true, main: true }),
+    column('last', 'Last run', { cell: (it) => <LastRun {...it} />, number: true, width: '128px' }),
+    column('public', 'Public', { cell: ({ isPublic }) => (isPublic ? 'yes' : 'no'), width: '88px' }),
     changedColumn(({ updatedAt }) => updatedAt),
   ],
   empty: {

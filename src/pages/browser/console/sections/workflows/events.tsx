@@ -4,7 +4,7 @@ import type { BusEvent, PublishedEvent } from '../../../../../events/schema'
 import { type Failure, type Query, useCalls, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
-import { timeColumn } from '../../ui/columns'
+import { column, timeColumn } from '../../ui/columns'
 import { Button, Chip, Code, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -164,9 +164,9 @@ export const Events = defineScreen<BusEvent>('workflows', 'Workflows', {
   },
   columns: [
     timeColumn('time', 'Time', ({ timestamp }) => timestamp),
-    { key: 'type', head: 'Event', cell: ({ eventType }) => <code>{eventType}</code>, main: true },
-    { key: 'from', head: 'From', cell: ({ sourceConnector }) => sourceConnector ?? 'this server', main: true },
-    { key: 'payload', head: 'Payload', cell: ({ payload }) => JSON.stringify(payload), width: 'minmax(0, 2fr)' },
+    column('type', 'Event', { cell: ({ eventType }) => <code>{eventType}</code>, main: true }),
+    column('from', 'From', { cell: ({ sourceConnector }) => sourceConnector ?? 'this server', main: true }),
+    column('payload', 'Payload', { cell: ({ payload }) => JSON.stringify(payload), width: 'minmax(0, 2fr)' }),
   ],
   filters: [{ name: 'eventType', label: 'Event', hint: 'Event, such as order.*' }],
   empty: { text: 'No events. What happens here, or is published, starts hooks, workflows and deliveries.' },

@@ -3,7 +3,7 @@ import type { SkillEntry } from '../../../../../skills/schema'
 import { deletion } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
-import { agoColumn } from '../../ui/columns'
+import { agoColumn, column } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
 import type { FormField } from '../../ui/fields'
@@ -75,10 +75,10 @@ function useNewHook() {
 export const Hooks = defineScreen<Hook>('workflows', 'Workflows', {
   list: { path: '/hooks', rows: 'hooks' },
   columns: [
-    { key: 'event', head: 'Event', cell: (it) => <code>{it.event_pattern}</code>, main: true },
-    { key: 'skill', head: 'Skill', cell: (it) => it.skill_slug, main: true },
-    { key: 'state', head: 'State', cell: State, main: true, width: '180px' },
-    { key: 'cooldown', head: 'Between runs', cell: (it) => `${it.cooldown_minutes} min`, number: true },
+    column('event', 'Event', { cell: (it) => <code>{it.event_pattern}</code>, main: true }),
+    column('skill', 'Skill', { cell: (it) => it.skill_slug, main: true }),
+    column('state', 'State', { cell: State, main: true, width: '180px' }),
+    column('cooldown', 'Between runs', { cell: (it) => `${it.cooldown_minutes} min`, number: true }),
     agoColumn('last', 'Last fired', ({ last_fired_at: at }) => at),
   ],
   empty: {

@@ -2,7 +2,7 @@ import type { Workflow } from '../../../../../automation/workflows-schema'
 import { rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
-import { agoColumn, chipColumn, timeColumn } from '../../ui/columns'
+import { agoColumn, chipColumn, column, timeColumn } from '../../ui/columns'
 import { Chip } from '../../ui/controls'
 import { whole } from '../../ui/format'
 import { Canvases } from './canvases'
@@ -14,18 +14,16 @@ import { TRIGGERS } from './runs'
 const Workflows = defineScreen<Workflow>('workflows', 'Workflows', {
   list: { path: '/workflows', rows: 'workflows', query: { failedFrom: rangeFilter.sends('7d').from } },
   columns: [
-    { key: 'name', head: 'Name', main: true, width: 'minmax(0, 1.6fr)' },
-    { key: 'trigger', head: 'Starts', cell: ({ triggerType }) => TRIGGERS[triggerType], width: '112px' },
+    column('name', 'Name', { main: true, width: 'minmax(0, 1.6fr)' }),
+    column('trigger', 'Starts', { cell: ({ triggerType }) => TRIGGERS[triggerType], width: '112px' }),
     chipColumn('on', 'State', ({ enabled }) => [enabled ? 'good' : 'off', enabled ? 'on' : 'off'], { width: '96px' }),
-    { key: 'steps', head: 'Steps', cell: ({ steps }) => whole(steps.length), number: true },
+    column('steps', 'Steps', { cell: ({ steps }) => whole(steps.length), number: true }),
     agoColumn('last', 'Last run', ({ lastRunAt }) => lastRunAt),
-    {
-      key: 'failed',
-      head: 'Failed, 7 days',
+    column('failed', 'Failed, 7 days', {
       cell: ({ failedRuns: many }) => (many ? <Chip state="bad">{whole(many)}</Chip> : 0),
       number: true,
       width: '116px',
-    },
+    }),
     timeColumn('next', 'Next run', ({ nextRunAt }) => nextRunAt, { main: false, number: true }),
   ],
   empty: {
