@@ -1,23 +1,18 @@
 import type { Balance } from '../../../../operators/schema'
 import { Facts } from '../ui/facts'
-import type { FormField } from '../ui/fields'
+import { type FormField, field } from '../ui/fields'
 import { money } from '../ui/format'
 import { Shown } from '../ui/states'
 import { Actions } from './actions'
 import { useGet } from './api'
 
-const REASON: FormField = {
-  name: 'note',
-  label: 'Reason',
-  required: true,
-  help: "It is recorded in the owner's ledger.",
-}
-const DOLLARS: FormField = { name: 'amount_cents', label: 'Amount in dollars', kind: 'cents', required: true }
+const REASON = field('note', 'Reason', { required: true, help: "It is recorded in the owner's ledger." })
+const DOLLARS = field('amount_cents', 'Amount in dollars', { kind: 'cents', required: true })
 const GRANT = [{ ...DOLLARS, min: 0.01 }, REASON]
 const ADJUST = [{ ...DOLLARS, label: 'Dollars to add, or to subtract with a minus' }, REASON]
 const CAPS: readonly FormField[] = [
-  { name: 'daily_cap_cents', label: 'Daily cap, in dollars', kind: 'cents', empty: 'null', min: 0 },
-  { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', kind: 'cents', empty: 'null', min: 0 },
+  field('daily_cap_cents', 'Daily cap, in dollars', { kind: 'cents', empty: 'null', min: 0 }),
+  field('monthly_cap_cents', 'Monthly cap, in dollars', { kind: 'cents', empty: 'null', min: 0 }),
 ]
 
 /** The balance of an owner, and what operators may do about it. */
@@ -28,11 +23,7 @@ export function OwnerCredit({ owner }: { owner: string }) {
       <Shown of={balance} rows={2}>
         {({ balance_cents, held_cents, available_cents }) => (
           <Facts
-            of={{
-              Balance: money(balance_cents),
-              'On hold': money(held_cents),
-              'Can be spent': money(available_cents),
-            }}
+            of={{ Balance: money(balance_cents), 'On hold': money(held_cents), 'Can be spent': money(available_cents) }}
           />
         )}
       </Shown>

@@ -4,6 +4,7 @@ import type { ApiKey } from '../../../../accounts/keys/schema'
 import type { UsageSeries } from '../../../../usage/schema'
 import { deletion } from '../shell/actions'
 import { Button, Chip, SendForm } from '../ui/controls'
+import { field } from '../ui/fields'
 import { plural, sum, whole } from '../ui/format'
 import { Failed } from '../ui/states'
 import type { Column } from '../ui/table'
@@ -112,14 +113,12 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
     <div className="editor-main">
       <Form
         fields={[
-          { name: 'name', label: 'Name', required: true },
-          { name: 'description', label: 'What it is for', empty: 'null' },
-          {
-            name: 'is_default',
-            label: 'Use it for the playground, and for every key without one of its own',
+          field('name', 'Name', { required: true }),
+          field('description', 'What it is for', { empty: 'null' }),
+          field('is_default', 'Use it for the playground, and for every key without one of its own', {
             kind: 'check',
             help: current && `It takes the place of “${current.name}”, which is the default now.`,
-          },
+          }),
         ]}
         values={of}
         method={of ? 'PATCH' : 'POST'}

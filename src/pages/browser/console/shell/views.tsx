@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Link, useSearch } from 'wouter'
 import type { SavedView } from '../../../views-schema'
 import { Button } from '../ui/controls'
+import { field } from '../ui/fields'
 import { Ask, Dialog } from '../ui/overlay'
 import { Failed } from '../ui/states'
 import { useGet, useMay, useOwner, useSend } from './api'
@@ -51,15 +52,13 @@ export function SavedViews({ section }: { section: string }) {
         <Dialog title="Save as view" onClose={close}>
           <Form
             fields={[
-              { name: 'name', label: 'Name', required: true },
+              field('name', 'Name', { required: true }),
               ...(owner.id
                 ? [
-                    {
-                      name: 'scope',
-                      label: 'For',
+                    field('scope', 'For', {
                       kind: 'choice' as const,
                       choices: [['personal', 'only you'] as const, ['team', `everyone in ${owner.name}`] as const],
-                    },
+                    }),
                   ]
                 : []),
             ]}

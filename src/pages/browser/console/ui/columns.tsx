@@ -13,10 +13,7 @@ export const column = <Row,>(
   key: string,
   head: string,
   more: More<Row> & Pick<Column<Row>, 'cell'> = {},
-): Column<Row> => ({
-  ...{ key, head },
-  ...more,
-})
+): Column<Row> => ({ ...{ key, head }, ...more })
 
 const columnOf =
   <T extends string | number>(show: (value: T) => ReactNode, none: string, usual: More<never>) =>

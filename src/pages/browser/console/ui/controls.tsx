@@ -148,11 +148,7 @@ type TextProps = Omit<FieldProps, 'children'> &
 export const Text = ({ label, help, problem, rows, onChange, ...rest }: TextProps) => (
   <Field {...{ label, help, problem }}>
     {(props) => {
-      const all = {
-        ...props,
-        ...rest,
-        onChange: ({ target }: { target: { value: string } }) => onChange(target.value),
-      }
+      const all = { ...props, ...rest, onChange: ({ target }: { target: { value: string } }) => onChange(target.value) }
       return rows === undefined ? <input {...all} /> : <textarea {...all} rows={rows} />
     }}
   </Field>

@@ -44,6 +44,12 @@ export type FormField = {
   scale?: number
 }
 
+/** A field of a form. By default it is a line of text. */
+export const field = (name: string, label: string, more: Omit<FormField, 'name' | 'label'> = {}): FormField => ({
+  ...{ name, label },
+  ...more,
+})
+
 /** What a field shows of a value. */
 export function writtenOf({ kind, choices, scale = 1 }: FormField, value: unknown): string | boolean {
   if (kind === 'check') return value === true

@@ -9,7 +9,7 @@ import { defineScreen } from '../../shell/screen'
 import { column, moneyColumn, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { Figure, Spent } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { money, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Statements } from './statement'
@@ -25,18 +25,18 @@ type Entry = {
 }
 
 const CAPS: readonly FormField[] = [
-  { name: 'daily_cap_cents', label: 'Daily cap, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
-  { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', kind: 'cents', empty: 'null', help: 'Empty: no cap.' },
-  { name: 'low_balance_threshold_cents', label: 'Warn below, in dollars', kind: 'cents', help: '0: no warning.' },
+  field('daily_cap_cents', 'Daily cap, in dollars', { kind: 'cents', empty: 'null', help: 'Empty: no cap.' }),
+  field('monthly_cap_cents', 'Monthly cap, in dollars', { kind: 'cents', empty: 'null', help: 'Empty: no cap.' }),
+  field('low_balance_threshold_cents', 'Warn below, in dollars', { kind: 'cents', help: '0: no warning.' }),
 ]
 const TOP_UP: readonly FormField[] = [
-  { name: 'auto_top_up.enabled', label: 'Top up automatically when the balance is low', kind: 'check' },
-  { name: 'auto_top_up.threshold_cents', label: 'When the balance is below, in dollars', kind: 'cents' },
-  { name: 'auto_top_up.amount_cents', label: 'Amount, in dollars', kind: 'cents', min: 5 },
+  field('auto_top_up.enabled', 'Top up automatically when the balance is low', { kind: 'check' }),
+  field('auto_top_up.threshold_cents', 'When the balance is below, in dollars', { kind: 'cents' }),
+  field('auto_top_up.amount_cents', 'Amount, in dollars', { kind: 'cents', min: 5 }),
 ]
 const KINDS = ['initial', 'grant', 'purchase', 'settle', 'adjust', 'expire', 'refund', 'restore', 'carried'] as const
 const BUY: readonly FormField[] = [
-  { name: 'amount_cents', label: 'Amount, in dollars', kind: 'cents', min: 5, max: 10_000, required: true },
+  field('amount_cents', 'Amount, in dollars', { kind: 'cents', min: 5, max: 10_000, required: true }),
 ]
 
 /** The balance, the spending against each cap, and the actions for both. */

@@ -5,7 +5,7 @@ import { defineScreen } from '../../shell/screen'
 import { agoColumn, column, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { Ago, Lasting, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -92,10 +92,10 @@ const verbOf = (tool: string) => tool.replace('browser_', '').replaceAll('_', ' 
 const hostOf = (url: string | null) => (url && URL.canParse(url) ? new URL(url).host : '–')
 
 const NEW: readonly FormField[] = [
-  { name: 'url', label: 'Address to open', empty: 'null', help: 'A public address. Empty: a blank page.' },
-  { name: 'record', label: 'Record the steps', kind: 'check' },
-  { name: 'keep_alive', label: 'Keep it open when idle', kind: 'check' },
-  { name: 'proxies', label: "Use the server's proxy", kind: 'check', help: 'Charged per MB.' },
+  field('url', 'Address to open', { empty: 'null', help: 'A public address. Empty: a blank page.' }),
+  field('record', 'Record the steps', { kind: 'check' }),
+  field('keep_alive', 'Keep it open when idle', { kind: 'check' }),
+  field('proxies', "Use the server's proxy", { kind: 'check', help: 'Charged per MB.' }),
 ]
 
 export default defineScreen<SessionSnapshot>('browser', 'Browser', {
@@ -129,7 +129,7 @@ export default defineScreen<SessionSnapshot>('browser', 'Browser', {
         touches: ['/browser'],
         permission: 'manageConnectors',
         actions: [
-          act('Go to…', 'browser_navigate', { name: 'arguments.url', label: 'Address', required: true }),
+          act('Go to…', 'browser_navigate', field('arguments.url', 'Address', { required: true })),
           act('Ask for a step…', 'browser_act', {
             ...{ name: 'arguments.instruction', label: 'What to do', kind: 'area', required: true },
           }),

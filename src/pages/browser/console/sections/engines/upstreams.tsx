@@ -16,7 +16,7 @@ import { defineTabs } from '../../shell/tabs'
 import { column } from '../../ui/columns'
 import { Check, Chip } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { duration, money, number, percent, plural, size } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Prices } from './prices'
@@ -47,12 +47,10 @@ const Tests = ({ tests }: { tests: readonly EngineTest[] }) => (
   />
 )
 
-const ORDER: FormField = {
-  name: 'targets',
-  label: 'What answers, best first',
+const ORDER = field('targets', 'What answers, best first', {
   kind: 'lines',
   help: 'One NAME:MODEL per line. If one fails, the next is tried.',
-}
+})
 const PAUSE = 'Calls go to the next engine of each mode at once. Calls in progress finish. The settings stay.'
 
 /** What can be done with an upstream that was set here. */
@@ -153,21 +151,16 @@ const newest = (series: readonly (number | null)[]): string => {
 }
 
 const CHANGE: readonly FormField[] = [
-  { name: 'base_url', label: 'Address', help: 'Empty: unchanged.' },
-  { name: 'api_key', label: 'Key', kind: 'password', help: 'Empty: unchanged. It is encrypted and never shown.' },
+  field('base_url', 'Address', { help: 'Empty: unchanged.' }),
+  field('api_key', 'Key', { kind: 'password', help: 'Empty: unchanged. It is encrypted and never shown.' }),
 ]
 
 const ENGINE: readonly FormField[] = [
-  { name: 'name', label: 'Name', required: true, help: 'Yours, such as main: lower-case letters, digits and hyphens.' },
-  { name: 'kind', label: 'Kind', kind: 'choice', choices: KINDS },
-  { name: 'base_url', label: 'Address', help: 'Such as http://127.0.0.1:8000/v1. Empty: that of the service.' },
-  { name: 'api_key', label: 'Key', kind: 'password', help: 'It is encrypted and never shown.' },
-  {
-    name: 'models',
-    label: 'Models',
-    kind: 'list',
-    help: 'Best first, as the server calls them. Empty: all that it lists.',
-  },
+  field('name', 'Name', { required: true, help: 'Yours, such as main: lower-case letters, digits and hyphens.' }),
+  field('kind', 'Kind', { kind: 'choice', choices: KINDS }),
+  field('base_url', 'Address', { help: 'Such as http://127.0.0.1:8000/v1. Empty: that of the service.' }),
+  field('api_key', 'Key', { kind: 'password', help: 'It is encrypted and never shown.' }),
+  field('models', 'Models', { kind: 'list', help: 'Best first, as the server calls them. Empty: all that it lists.' }),
 ]
 
 function NewEngine({ close }: { close(): void }) {
@@ -231,12 +224,7 @@ const Upstreams = defineScreen<EngineTarget>('engines', 'Engines', {
     column('why', 'Problem', { cell: ({ why, problem }) => why ?? problem ?? '–', width: 'minmax(0, 1.6fr)' }),
   ],
   filters: [
-    {
-      name: 'state',
-      label: 'State',
-      values: Object.keys(STATES),
-      match: ({ state }, wanted) => state === wanted,
-    },
+    { name: 'state', label: 'State', values: Object.keys(STATES), match: ({ state }, wanted) => state === wanted },
   ],
   empty: {
     text: 'Only the built-in engine is connected.',
@@ -270,9 +258,9 @@ const Aliases = defineScreen<EngineAlias>('engines', 'Engines', {
     form: {
       method: 'PUT',
       fields: [
-        { name: 'name', label: 'Name that clients use', required: true, help: 'It may end in *.' },
-        { name: 'engine', label: 'Engine', required: true, help: 'Such as svc-1-flash.' },
-        { name: 'listed', label: 'Show it in the list of engines', kind: 'check' },
+        field('name', 'Name that clients use', { required: true, help: 'It may end in *.' }),
+        field('engine', 'Engine', { required: true, help: 'Such as svc-1-flash.' }),
+        field('listed', 'Show it in the list of engines', { kind: 'check' }),
       ],
     },
   },

@@ -19,11 +19,7 @@ function Firings({ id, rules }: GuardrailPolicy) {
 }
 
 export const Policies = defineScreen<GuardrailPolicy>('guardrails', 'Guardrails', {
-  list: {
-    path: '/guardrail-policies',
-    rows: 'guardrail_policies',
-    query: scopeOf,
-  },
+  list: { path: '/guardrail-policies', rows: 'guardrail_policies', query: scopeOf },
   columns: [
     column('name', 'Name', { main: true, width: 'minmax(0, 1.6fr)' }),
     usedColumn,

@@ -36,16 +36,8 @@ export default defineScreen<Job>('jobs', 'Jobs', {
     column('cost', 'Cost', { cell: ({ usage }) => money(usage.cost_cents), number: true, main: true }),
   ],
   filters: [
-    {
-      name: 'type',
-      label: 'Kind',
-      values: ['research', 'video', 'response', 'batch', 'tests'],
-    },
-    {
-      name: 'status',
-      label: 'State',
-      values: ['queued', 'active', 'completed', 'failed'],
-    },
+    { name: 'type', label: 'Kind', values: ['research', 'video', 'response', 'batch', 'tests'] },
+    { name: 'status', label: 'State', values: ['queued', 'active', 'completed', 'failed'] },
   ],
   empty: {
     text: 'No jobs yet. Research and videos appear here.',

@@ -8,7 +8,7 @@ import { boot, type Owner } from '../../shell/boot'
 import { SplitChart } from '../../shell/charts'
 import { Chip, Id } from '../../ui/controls'
 import { Spent } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { Ago, dayOf, number, short, Time, whole } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
 import { CHAT_PARAMETERS, KEY_FIELDS, NewSecret } from './new'
@@ -16,11 +16,11 @@ import { CHAT_PARAMETERS, KEY_FIELDS, NewSecret } from './new'
 const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
 
 const SOUL: readonly FormField[] = [
-  { name: 'brand_soul.enabled', label: 'Use it', kind: 'check' },
-  { name: 'brand_soul.persona', label: 'Who answers', kind: 'area', empty: 'text' },
-  { name: 'brand_soul.tone', label: 'Tone', empty: 'text' },
-  { name: 'brand_soul.knowledge', label: 'Facts, one per line', kind: 'lines' },
-  { name: 'brand_soul.constraints', label: 'Rules, one per line', kind: 'lines' },
+  field('brand_soul.enabled', 'Use it', { kind: 'check' }),
+  field('brand_soul.persona', 'Who answers', { kind: 'area', empty: 'text' }),
+  field('brand_soul.tone', 'Tone', { empty: 'text' }),
+  field('brand_soul.knowledge', 'Facts, one per line', { kind: 'lines' }),
+  field('brand_soul.constraints', 'Rules, one per line', { kind: 'lines' }),
 ]
 
 export function KeyState({ status, expires_at, revoked_at }: ApiKey) {
@@ -79,7 +79,7 @@ export function keyActions(key: ApiKey, close: () => void, { looksAt }: Owner) {
       {
         label: 'Rotate…',
         path: `${path}/rotate`,
-        fields: [{ name: 'grace', label: 'The old secret works', kind: 'choice' as const, choices: GRACES }],
+        fields: [field('grace', 'The old secret works', { kind: 'choice' as const, choices: GRACES })],
         values: { grace: '86400' },
         body: ({ grace }: Record<string, unknown>) => ({ grace_period_seconds: Number(grace) }),
         ask: 'A new secret is made. Spending, caps and bindings stay.',
@@ -90,9 +90,9 @@ export function keyActions(key: ApiKey, close: () => void, { looksAt }: Owner) {
         path: '/rate-limits/request-increase',
         body: { key_id: key.id },
         fields: [
-          { name: 'requested_tier', label: 'Tier', kind: 'choice' as const, choices: higher },
-          { name: 'use_case', label: 'What for', required: true },
-          { name: 'expected_volume', label: 'Expected volume', required: true },
+          field('requested_tier', 'Tier', { kind: 'choice' as const, choices: higher }),
+          field('use_case', 'What for', { required: true }),
+          field('expected_volume', 'Expected volume', { required: true }),
         ],
         values: { requested_tier: higher[0] },
         shows: () => (

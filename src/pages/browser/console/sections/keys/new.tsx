@@ -4,7 +4,7 @@ import { useOwner } from '../../shell/api'
 import { at } from '../../shell/boot'
 import { curlOf, FIRST_CALL } from '../../shell/curl'
 import { Button, Check, Code, Secret, saveFile } from '../../ui/controls'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 
 const SCOPES = [
   ['completions', 'Answers, chat, images, audio, documents and research'],
@@ -20,26 +20,22 @@ const amount = { kind: 'cents', help: 'Empty: no cap.', empty: 'null', min: 0.01
 const rate = { kind: 'number', help: "Empty: the tier's limit.", empty: 'null', min: 1, step: 1, half: true } as const
 /** Fields that a key's owner can set, at creation and later. */
 export const KEY_FIELDS: readonly FormField[] = [
-  { name: 'name', label: 'Name', help: 'Who or what uses it, such as “web shop”.', required: true },
-  { name: 'scopes', label: 'Scopes', kind: 'checks', choices: SCOPES },
-  { name: 'monthly_cap_cents', label: 'Monthly cap, in dollars', ...amount },
-  { name: 'daily_cap_cents', label: 'Daily cap, in dollars', ...amount },
-  { name: 'rpm_limit', label: 'Requests per minute', ...rate },
-  { name: 'tpm_limit', label: 'Tokens per minute', ...rate },
-  { name: 'expires_at', label: 'Expires', kind: 'until', empty: 'null' },
-  {
-    name: 'chat_parameters',
-    label: 'Chat parameters',
+  field('name', 'Name', { help: 'Who or what uses it, such as “web shop”.', required: true }),
+  field('scopes', 'Scopes', { kind: 'checks', choices: SCOPES }),
+  field('monthly_cap_cents', 'Monthly cap, in dollars', amount),
+  field('daily_cap_cents', 'Daily cap, in dollars', amount),
+  field('rpm_limit', 'Requests per minute', rate),
+  field('tpm_limit', 'Tokens per minute', rate),
+  field('expires_at', 'Expires', { kind: 'until', empty: 'null' }),
+  field('chat_parameters', 'Chat parameters', {
     kind: 'choice',
     choices: Object.entries(CHAT_PARAMETERS),
     help: 'Such as top_p, max_tokens and stop.',
-  },
-  {
-    name: 'allowed_origins',
-    label: 'Allowed origins',
+  }),
+  field('allowed_origins', 'Allowed origins', {
     kind: 'list',
     help: 'Origins such as https://app.example, separated by spaces. Empty: all.',
-  },
+  }),
 ]
 const ALL = { scopes: SCOPES.map(([scope]) => scope) }
 

@@ -16,7 +16,7 @@ import { defineScreen } from '../../shell/screen'
 import { chipColumn, column } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { Ago, plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -55,7 +55,7 @@ function accountActions({ id, disabled_at }: Account): Omit<ActionsProps, 'touch
       {
         label: 'Console link…',
         path: `${path}/console-link`,
-        fields: [{ name: 'ttl_minutes', label: 'Valid for (minutes)', kind: 'number', min: 1, max: 1440 }],
+        fields: [field('ttl_minutes', 'Valid for (minutes)', { kind: 'number', min: 1, max: 1440 })],
         ask: 'The link signs its holder in as this person, once.',
         shows: ({ url }: ConsoleLink) => <Code text={url} label="link" />,
       },
@@ -156,9 +156,9 @@ export const Accounts = defineScreen<Account>('platform', 'Platform', {
     role: 'admin',
     form: {
       fields: [
-        { name: 'email', label: 'E-mail', required: true },
-        { name: 'name', label: 'Name' },
-        { name: 'platform_role', label: 'Operator of this server', kind: 'choice', choices: ROLES },
+        field('email', 'E-mail', { required: true }),
+        field('name', 'Name'),
+        field('platform_role', 'Operator of this server', { kind: 'choice', choices: ROLES }),
       ],
       more: { link: true },
       after: ({ email, sign_in_link: link }: CreatedUser) =>
@@ -173,10 +173,10 @@ export const Accounts = defineScreen<Account>('platform', 'Platform', {
 })
 
 const NEW_ORG: readonly FormField[] = [
-  { name: 'name', label: 'Name', required: true },
-  { name: 'slug', label: 'Slug', help: 'Its part of addresses. Empty: made from the name.' },
-  { name: 'owner', label: 'Owner', help: 'E-mail address of an account.' },
-  { name: 'plan_note', label: 'Note', help: 'For operators.' },
+  field('name', 'Name', { required: true }),
+  field('slug', 'Slug', { help: 'Its part of addresses. Empty: made from the name.' }),
+  field('owner', 'Owner', { help: 'E-mail address of an account.' }),
+  field('plan_note', 'Note', { help: 'For operators.' }),
 ]
 
 export const Organizations = defineScreen<OperatorOrg & Partial<OrgDetail>>('platform', 'Platform', {

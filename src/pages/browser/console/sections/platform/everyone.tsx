@@ -8,6 +8,7 @@ import { defineScreen } from '../../shell/screen'
 import { agoColumn, chipColumn, column, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { EventBody, Facts, Lines } from '../../ui/facts'
+import { field } from '../../ui/fields'
 import { Ago, duration, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Trace } from '../../ui/waterfall'
@@ -107,12 +108,7 @@ export const AllJobs = defineScreen<AnyJob>('jobs', 'Jobs', {
     agoColumn('made', 'Created', ({ created_at }) => created_at),
   ],
   filters: [
-    {
-      name: 'status',
-      label: 'State',
-      values: Object.keys(JOBS),
-      match: ({ status }, wanted) => status === wanted,
-    },
+    { name: 'status', label: 'State', values: Object.keys(JOBS), match: ({ status }, wanted) => status === wanted },
     { name: 'q', label: 'Owner, key or kind', match: (row, text) => isIn(`${row.owner} ${row.key} ${row.type}`, text) },
   ],
   empty: { text: 'No jobs yet. Research and videos appear here.', command: 'svc-admin jobs list' },
@@ -238,7 +234,7 @@ export const AllChats = defineScreen<Chat>('inbox', 'Inbox', {
         chat.takeover_status === 'human' && {
           label: 'Reply…',
           path: `${pathOf(chat)}/messages`,
-          fields: [{ name: 'content', label: 'Your reply', kind: 'area', required: true }],
+          fields: [field('content', 'Your reply', { kind: 'area', required: true })],
         },
         chat.takeover_status === 'human' && { label: 'Give back', path: `${pathOf(chat)}/release`, body: {} },
       ],

@@ -2,7 +2,7 @@ import type { TierRow, WeighedIncrease } from '../../../../../operators/schema'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, column } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
-import type { FormField } from '../../ui/fields'
+import { field } from '../../ui/fields'
 import { Ago, number } from '../../ui/format'
 
 const STATES = { pending: 'warn', approved: 'good', rejected: 'bad' } as const
@@ -11,7 +11,7 @@ const State = ({ status }: WeighedIncrease) => <Chip state={STATES[status]}>{sta
 const rate = ({ requests, tokens }: { requests: number; tokens: number }) =>
   `${number(requests)} requests, ${number(tokens)} tokens a minute`
 
-const REASON: FormField = { name: 'reason', label: 'Reason, shown to the requester', kind: 'area', required: true }
+const REASON = field('reason', 'Reason, shown to the requester', { kind: 'area', required: true })
 
 export const Limits = defineScreen<WeighedIncrease>('platform', 'Platform', {
   isOperators: true,

@@ -3,6 +3,7 @@ import { deletion } from '../../shell/actions'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, column } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
+import { field } from '../../ui/fields'
 import { Ago, Time } from '../../ui/format'
 
 const STATES = { active: 'good', expired: 'off', revoked: 'off' } as const
@@ -59,10 +60,7 @@ export const Operators = defineScreen<Operator>('platform', 'Platform', {
     label: 'Create operator key',
     role: 'admin',
     form: {
-      fields: [
-        { name: 'name', label: 'Name', required: true },
-        { name: 'role', label: 'Role', kind: 'choice', choices: ROLES },
-      ],
+      fields: [field('name', 'Name', { required: true }), field('role', 'Role', { kind: 'choice', choices: ROLES })],
       after: secret,
     },
   },

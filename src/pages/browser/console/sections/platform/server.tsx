@@ -9,6 +9,7 @@ import { defineScreen } from '../../shell/screen'
 import { chipColumn, column, durationColumn, timeColumn } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Card, Facts, Lines } from '../../ui/facts'
+import { field } from '../../ui/fields'
 import { duration, money, number, plural, size, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -114,8 +115,8 @@ export const Backups = defineScreen<Backup & { version: string }>('platform', 'P
     role: 'admin',
     form: {
       fields: [
-        { name: 'out', label: 'Place', help: 'A folder that does not exist yet, or s3://bucket/folder.' },
-        { name: 'files', label: 'With the files that this server made', kind: 'check' },
+        field('out', 'Place', { help: 'A folder that does not exist yet, or s3://bucket/folder.' }),
+        field('files', 'With the files that this server made', { kind: 'check' }),
       ],
       values: { files: true },
       verb: 'Back up',

@@ -1,12 +1,7 @@
 import type { ModelList } from '../../../../../engines/schema'
 import { jsonOf } from '../../ui/controls'
 
-export const APIS = {
-  completions: 'Completions',
-  chat: 'Chat',
-  responses: 'Responses',
-  messages: 'Messages',
-} as const
+export const APIS = { completions: 'Completions', chat: 'Chat', responses: 'Responses', messages: 'Messages' } as const
 export type Api = keyof typeof APIS
 
 /** The route of each API. */

@@ -83,10 +83,7 @@ export const samplesOf = (api: Api, body: Body) => {
   -d '${json.replaceAll("'", `'\\''`)}'`,
     TypeScript: `const answer = await fetch('${url}', {
   method: 'POST',
-  headers: {
-    authorization: \`Bearer \${process.env.SVC_API_KEY}\`,
-    'content-type': 'application/json',
-  },
+  headers: { authorization: \`Bearer \${process.env.SVC_API_KEY}\`, 'content-type': 'application/json' },
   body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),
 })
 for await (const piece of answer.body) process.stdout.write(piece)`,

@@ -1,5 +1,5 @@
 import { Choices, Select, Text } from '../../ui/controls'
-import { Fields, type FormField } from '../../ui/fields'
+import { Fields, type FormField, field } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
 import { APIS, type Common, type FunctionTool, type Server } from './apis'
 
@@ -24,15 +24,15 @@ const jsonProblem = (text: string): string | undefined => {
 }
 
 const json = { kind: 'area', isCode: true, rows: 6, problemOf: jsonProblem, empty: 'text' } as const
-const SCHEMA: readonly FormField[] = [{ name: 'schema', label: 'JSON Schema', ...json }]
+const SCHEMA: readonly FormField[] = [field('schema', 'JSON Schema', json)]
 const FUNCTION: readonly FormField[] = [
-  { name: 'name', label: 'Name', empty: 'text' },
-  { name: 'description', label: 'What it does', empty: 'text' },
-  { name: 'schema', label: 'Its arguments', ...json },
+  field('name', 'Name', { empty: 'text' }),
+  field('description', 'What it does', { empty: 'text' }),
+  field('schema', 'Its arguments', json),
 ]
 const SERVER: readonly FormField[] = [
-  { name: 'label', label: 'Label', help: 'Lower case.', empty: 'text' },
-  { name: 'url', label: 'Address', help: 'Starts with https://.', empty: 'text' },
+  field('label', 'Label', { help: 'Lower case.', empty: 'text' }),
+  field('url', 'Address', { help: 'Starts with https://.', empty: 'text' }),
 ]
 
 type Props = { value: Common; onChange(changes: Partial<Common>): void; refusal: string | null }

@@ -16,7 +16,7 @@ import { handed, useHanded } from '../../shell/value'
 import { changedColumn, column } from '../../ui/columns'
 import { Button, Check, Id, Select, Text } from '../../ui/controls'
 import { Part } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { Time } from '../../ui/format'
 import { Rows } from '../../ui/rows'
 import { Shown } from '../../ui/states'
@@ -52,16 +52,14 @@ const spelled = (check: CaseCheck) =>
   `${CHECKS.find(([type]) => type === check.type)![1]} ${typeof check.value === 'object' ? '' : check.value}`
 
 const FIELDS: readonly FormField[] = [
-  { name: 'name', label: 'Name', required: true },
-  { name: 'tags', label: 'Tags', kind: 'list', help: 'To run some cases together, such as “release”.' },
-  {
-    name: 'request',
-    label: 'Request',
+  field('name', 'Name', { required: true }),
+  field('tags', 'Tags', { kind: 'list', help: 'To run some cases together, such as “release”.' }),
+  field('request', 'Request', {
     kind: 'json',
     required: true,
     rows: 8,
     help: 'The body of POST /completions, or of POST /chat/completions with messages.',
-  },
+  }),
 ]
 
 /** A form for a case with its checks. With an id it changes the case, else it creates one. */
@@ -141,21 +139,17 @@ function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
         ...(ids || tags.length === 0
           ? []
           : [
-              {
-                name: 'tag',
-                label: 'Cases',
+              field('tag', 'Cases', {
                 kind: 'choice' as const,
                 choices: [['', 'all'] as const, ...tags.map((tag) => [tag, `with the tag ${tag}`] as const)],
-              },
+              }),
             ]),
-        {
-          name: 'most_cents',
-          label: 'Spend at most (dollars)',
+        field('most_cents', 'Spend at most (dollars)', {
           kind: 'cents',
           required: true,
           min: 0,
           help: 'Every answer is billed as a completion. No new case starts once this much has been charged.',
-        },
+        }),
       ]}
       values={{ most_cents: 100 }}
       method="POST"
@@ -248,10 +242,7 @@ export const Tests = defineScreen<TestCase>('playground', 'Playground', {
     changedColumn(({ updated }) => updated),
   ],
   above: RunSome,
-  empty: {
-    text: 'Keep a prompt and what must be true of its answer.',
-    command: 'svc-admin tests create -f case.json',
-  },
+  empty: { text: 'Keep a prompt and what must be true of its answer.', command: 'svc-admin tests create -f case.json' },
   detail: {
     path: (id) => `/test-cases/${id}`,
     titleOf: ({ name }) => name,
@@ -260,11 +251,7 @@ export const Tests = defineScreen<TestCase>('playground', 'Playground', {
       const ask = `“${name}” is gone. Results of earlier runs stay. This cannot be undone.`
       return { permission: 'manageSkills', actions: [deletion(`/test-cases/${id}`, ask, close)] }
     },
-    facts: (it) => ({
-      'Last run': <Last id={it.id} />,
-      Id: <Id id={it.id} />,
-      Changed: <Time at={it.updated} />,
-    }),
+    facts: (it) => ({ 'Last run': <Last id={it.id} />, Id: <Id id={it.id} />, Changed: <Time at={it.updated} /> }),
     body: CaseBody,
   },
   create: { label: 'New test case', permission: 'manageSkills', form: NewCase },

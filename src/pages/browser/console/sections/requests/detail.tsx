@@ -10,6 +10,7 @@ import { curlOf } from '../../shell/curl'
 import { MODES } from '../../shell/modes'
 import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
+import { field } from '../../ui/fields'
 import { dayOf, duration, money, percent, plural, size, Time, whole } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { Trace, Waterfall } from '../../ui/waterfall'
@@ -198,13 +199,11 @@ function Why({ row, of: { routing, guardrails, tools, completion_id, bodies } }:
                 path: '/routing-corrections',
                 ask: 'Three corrections of a mode in 30 days let you have a rule suggested under Routing.',
                 fields: [
-                  {
-                    name: 'expected_mode',
-                    label: 'Correct mode',
+                  field('expected_mode', 'Correct mode', {
                     kind: 'choice',
                     choices: [...MODES, 'vision'].filter((mode) => mode !== row.resolved_mode),
-                  },
-                  { name: 'note', label: 'Note', kind: 'area' },
+                  }),
+                  field('note', 'Note', { kind: 'area' }),
                 ],
                 body: {
                   completion_id,

@@ -6,7 +6,7 @@ import { MODES } from '../../shell/modes'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
 import { Chip, Text } from '../../ui/controls'
 import { Lines } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { duration, percent, plural } from '../../ui/format'
 import { Rows } from '../../ui/rows'
 
@@ -15,19 +15,13 @@ const text = { required: true, empty: 'text' } as const
 const mode = { label: 'Mode', kind: 'choice', choices: MODES } as const
 const share = { kind: 'range', min: 0.5, max: 0.99, step: 0.01 } as const
 const RULE: readonly FormField[] = [
-  { name: 'pattern', label: 'Pattern', isCode: true, problemOf, ...text },
+  field('pattern', 'Pattern', { isCode: true, problemOf, ...text }),
   { name: 'target_mode', ...mode },
-  { name: 'confidence', label: 'Confidence', ...share },
-  { name: 'description', label: 'Note', empty: 'text' },
+  field('confidence', 'Confidence', share),
+  field('description', 'Note', { empty: 'text' }),
 ]
-const EXAMPLE: readonly FormField[] = [
-  { name: 'prompt', label: 'Prompt', ...text },
-  { name: 'expected_mode', ...mode },
-]
-const FLOOR: readonly FormField[] = [
-  { name: 'mode', ...mode },
-  { name: 'floor', label: 'Floor', ...share },
-]
+const EXAMPLE: readonly FormField[] = [field('prompt', 'Prompt', text), { name: 'expected_mode', ...mode }]
+const FLOOR: readonly FormField[] = [{ name: 'mode', ...mode }, field('floor', 'Floor', share)]
 
 type Rule = { pattern: string; target_mode: string; confidence: number; description: string }
 type Example = { prompt: string; expected_mode: string }

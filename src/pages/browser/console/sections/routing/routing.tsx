@@ -5,17 +5,14 @@ import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { changedColumn, column, timeColumn } from '../../ui/columns'
 import { Id } from '../../ui/controls'
+import { field } from '../../ui/fields'
 import { Time, whole } from '../../ui/format'
 import { PreferenceEditor } from './editor'
 
 const Matched = ({ id }: Preference) => <>{useCounts('preference')(id)?.text ?? '–'}</>
 
 export const Preferences = defineScreen<Preference>('routing', 'Routing', {
-  list: {
-    path: '/routing-preferences',
-    rows: 'routing_preferences',
-    query: scopeOf,
-  },
+  list: { path: '/routing-preferences', rows: 'routing_preferences', query: scopeOf },
   columns: [
     column('name', 'Name', { main: true, width: 'minmax(0, 1.6fr)' }),
     usedColumn,
@@ -89,10 +86,10 @@ const Corrections = defineScreen<Correction>('routing', 'Routing', {
     label: 'Record a correction',
     form: {
       fields: [
-        { name: 'prompt', label: 'Prompt', kind: 'area', required: true },
-        { name: 'resolved_mode', label: 'Was answered as', help: 'Empty: not known.' },
-        { name: 'expected_mode', label: 'Should be', kind: 'choice', choices: MODES },
-        { name: 'note', label: 'Note' },
+        field('prompt', 'Prompt', { kind: 'area', required: true }),
+        field('resolved_mode', 'Was answered as', { help: 'Empty: not known.' }),
+        field('expected_mode', 'Should be', { kind: 'choice', choices: MODES }),
+        field('note', 'Note'),
       ],
     },
   },

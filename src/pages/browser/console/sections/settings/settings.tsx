@@ -8,7 +8,7 @@ import { Page } from '../../shell/page'
 import { denseRows, keep } from '../../shell/value'
 import { Button, Check, Chip } from '../../ui/controls'
 import { Card, Facts, Lines } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { Ago } from '../../ui/format'
 import { Failed, Shown } from '../../ui/states'
 
@@ -16,48 +16,34 @@ const MODES = ['auto', 'fast', 'think', 'code', 'research', 'image', 'video', 'r
 const ZONES = Intl.supportedValuesOf('timeZone')
 
 const ACCOUNT: readonly FormField[] = [
-  {
-    name: 'default_mode',
-    label: 'Default mode',
-    kind: 'choice',
-    choices: MODES,
-    help: 'For requests that name none.',
-  },
-  {
-    name: 'timezone',
-    label: 'Time zone',
+  field('default_mode', 'Default mode', { kind: 'choice', choices: MODES, help: 'For requests that name none.' }),
+  field('timezone', 'Time zone', {
     kind: 'choice',
     choices: ['UTC', ...ZONES.filter((zone) => zone !== 'UTC')].map(
       (zone) => [zone, zone.replaceAll('_', ' ')] as const,
     ),
     help: 'Days of charts and statements begin at its midnight.',
-  },
-  {
-    name: 'personality',
-    label: 'Voice of the answers',
+  }),
+  field('personality', 'Voice of the answers', {
     kind: 'choice',
     choices: { svc: 'The voice of this server', none: 'None' },
-  },
-  {
-    name: 'svc_branding',
-    label: 'Show the name of this server in answers',
+  }),
+  field('svc_branding', 'Show the name of this server in answers', {
     kind: 'check',
     help: 'Off: replies carry no persona, mascot or label.',
-  },
-  {
-    name: 'keep_bodies',
-    label: 'Keep the requests and answers of my calls',
+  }),
+  field('keep_bodies', 'Keep the requests and answers of my calls', {
     kind: 'check',
     help: 'Only where the operator allows it. Never those of stealth modes, nor what a guardrail changed.',
-  },
-  { name: 'keep_bodies_days', label: 'Days to keep them', kind: 'number', min: 1, max: 30 },
+  }),
+  field('keep_bodies_days', 'Days to keep them', { kind: 'number', min: 1, max: 30 }),
 ]
 
-const NAME: readonly FormField[] = [{ name: 'name', label: 'Name', empty: 'null' }]
+const NAME: readonly FormField[] = [field('name', 'Name', { empty: 'null' })]
 
 const PASSWORD: readonly FormField[] = [
-  { name: 'current', label: 'Current password', kind: 'password' },
-  { name: 'new', label: 'New password', kind: 'password', required: true, help: '8 to 200 characters.' },
+  field('current', 'Current password', { kind: 'password' }),
+  field('new', 'New password', { kind: 'password', required: true, help: '8 to 200 characters.' }),
 ]
 
 export default function Settings() {
@@ -74,12 +60,7 @@ export default function Settings() {
     <Page title="Settings">
       <div className="parts">
         <Card title="You">
-          <Facts
-            of={{
-              'E-mail': user.email,
-              'Role here': owner.role,
-            }}
-          />
+          <Facts of={{ 'E-mail': user.email, 'Role here': owner.role }} />
           <Form fields={NAME} values={user} method="PATCH" path="/auth/me" touches={['/auth/me']} verb="Save name" />
           <Check label="Dense rows" help="In lists of this browser." checked={isDense} onChange={setDense} />
           <Check label="Single-key shortcuts" help="Press ? on any page to see them." checked={isOn} onChange={setOn} />

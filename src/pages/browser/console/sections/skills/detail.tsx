@@ -6,6 +6,7 @@ import { boot } from '../../shell/boot'
 import { TryPanel } from '../../shell/rule-set'
 import { Chip, Code, Id, Text } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
+import { field } from '../../ui/fields'
 import { money, plural, Time, whole } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
 import { Shown } from '../../ui/states'
@@ -64,9 +65,9 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
             path: `${path}/installation`,
             values: { intensity: 1, priority: 0, config: {} },
             fields: [
-              { name: 'intensity', label: 'Weight, 0 to 1', kind: 'number', min: 0, max: 1, step: 0.1 },
-              { name: 'priority', label: 'Order among skills', kind: 'number', min: -1000, max: 1000, step: 1 },
-              { name: 'config', label: 'Its settings, as JSON', kind: 'json', help: skill.setupGuide ?? undefined },
+              field('intensity', 'Weight, 0 to 1', { kind: 'number', min: 0, max: 1, step: 0.1 }),
+              field('priority', 'Order among skills', { kind: 'number', min: -1000, max: 1000, step: 1 }),
+              field('config', 'Its settings, as JSON', { kind: 'json', help: skill.setupGuide ?? undefined }),
             ],
           },
           isMine && {
@@ -75,9 +76,9 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
             path,
             values: { name: skill.name, description: skill.description, system_prompt_ext: skill.systemPromptExt },
             fields: [
-              { name: 'name', label: 'Name', required: true },
-              { name: 'description', label: 'What it does' },
-              { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
+              field('name', 'Name', { required: true }),
+              field('description', 'What it does'),
+              field('system_prompt_ext', 'Instructions', { kind: 'area', rows: 10, required: true }),
             ],
           },
           isMine && {
@@ -86,10 +87,10 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
             ask: 'It is checked at once. What is harmless is approved by itself; the rest waits for a reviewer.',
             values: { version: nextOf(skill), author: boot.user.name ?? boot.user.email, visibility: 'public' },
             fields: [
-              { name: 'version', label: 'Version', required: true, help: 'Such as 1.2.0.' },
-              { name: 'author', label: 'Author, as the market shows it', required: true },
-              { name: 'visibility', label: 'Who may see it', kind: 'choice', choices: VISIBLE },
-              { name: 'changelog', label: 'What is new', kind: 'area' },
+              field('version', 'Version', { required: true, help: 'Such as 1.2.0.' }),
+              field('author', 'Author, as the market shows it', { required: true }),
+              field('visibility', 'Who may see it', { kind: 'choice', choices: VISIBLE }),
+              field('changelog', 'What is new', { kind: 'area' }),
             ],
             body: ({ version, author, visibility, changelog }) => ({
               ...{ skill_id: skill.id, visibility },
@@ -105,8 +106,8 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
             label: 'Rate…',
             path: `${path}/reviews`,
             fields: [
-              { name: 'rating', label: 'Stars', kind: 'number', min: 1, max: 5, step: 1, required: true },
-              { name: 'body', label: 'Why', kind: 'area', empty: 'null' },
+              field('rating', 'Stars', { kind: 'number', min: 1, max: 5, step: 1, required: true }),
+              field('body', 'Why', { kind: 'area', empty: 'null' }),
             ],
           },
           own !== undefined &&

@@ -6,7 +6,7 @@ import { defineScreen } from '../../shell/screen'
 import { agoColumn, chipColumn, column } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { field } from '../../ui/fields'
 import { Ago, plural, spelled } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -23,8 +23,8 @@ const REASONS = {
   security: 'It is not safe',
   duplicate: 'There is a similar one',
 }
-const KIND: FormField = { name: 'code', label: 'Kind', kind: 'choice', choices: REASONS }
-const REASON: FormField = { name: 'reason', label: 'Reason, for the author', kind: 'area', required: true }
+const KIND = field('code', 'Kind', { kind: 'choice', choices: REASONS })
+const REASON = field('reason', 'Reason, for the author', { kind: 'area', required: true })
 /** Frequent remarks of reviewers. The reviewer completes each. */
 const TEMPLATES = [
   ['Permissions', 'It asks for permissions that its description gives no reason for. Ask for fewer, or say why: '],
@@ -140,10 +140,7 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
 
 /** The reader's own submissions. Reviewers see everyone's. */
 export const Review = defineScreen<Found>('skills', 'Skills', {
-  list: {
-    path: role ? '/ops/v1/submissions' : '/skills/submissions',
-    rows: 'submissions',
-  },
+  list: { path: role ? '/ops/v1/submissions' : '/skills/submissions', rows: 'submissions' },
   columns: [
     column('skill', 'Skill', { cell: ({ slug }) => slug, main: true }),
     column('version', 'Version', { cell: ({ manifestVersion }) => manifestVersion, main: true, width: '96px' }),
@@ -162,10 +159,7 @@ export const Review = defineScreen<Found>('skills', 'Skills', {
       values: Object.keys(STATES).map((status) => [status, status.replace('_', ' ')] as const),
     },
   ],
-  empty: {
-    text: role ? 'Nothing to review.' : 'You have submitted nothing.',
-    command: 'svc-admin skills submit FILE',
-  },
+  empty: { text: role ? 'Nothing to review.' : 'You have submitted nothing.', command: 'svc-admin skills submit FILE' },
   detail: {
     // Other operators see only the data of the list.
     ...(role && !isReader

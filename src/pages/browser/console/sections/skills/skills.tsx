@@ -3,7 +3,7 @@ import { defineScreen, type Screen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { useHanded } from '../../shell/value'
 import { chipColumn, column } from '../../ui/columns'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { Ago, plural, whole } from '../../ui/format'
 import type { Column } from '../../ui/table'
 import { SkillBody } from './detail'
@@ -41,11 +41,11 @@ const STATES = {
 } as const
 
 const NEW: readonly FormField[] = [
-  { name: 'name', label: 'Name', required: true },
-  { name: 'slug', label: 'Short name', required: true, help: 'Lower-case letters, digits and hyphens.' },
-  { name: 'category', label: 'Category', kind: 'choice', choices: CATEGORIES },
-  { name: 'description', label: 'What it does, in a sentence' },
-  { name: 'system_prompt_ext', label: 'Instructions', kind: 'area', rows: 10, required: true },
+  field('name', 'Name', { required: true }),
+  field('slug', 'Short name', { required: true, help: 'Lower-case letters, digits and hyphens.' }),
+  field('category', 'Category', { kind: 'choice', choices: CATEGORIES }),
+  field('description', 'What it does, in a sentence'),
+  field('system_prompt_ext', 'Instructions', { kind: 'area', rows: 10, required: true }),
 ]
 /** Makes a draft of a prompt, which the playground may pass. */
 const useNewSkill = () => ({

@@ -13,7 +13,7 @@ import { defineTabs } from '../../shell/tabs'
 import { agoColumn, chipColumn, column } from '../../ui/columns'
 import { Button, Code, CopyButton, Id } from '../../ui/controls'
 import { Card, Grid } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { field } from '../../ui/fields'
 import { money, plural, sum, Time } from '../../ui/format'
 import { Empty, Shown } from '../../ui/states'
 
@@ -24,13 +24,11 @@ const ROLES = [
   ['viewer', 'sees usage and requests'],
 ] as const
 
-const ROLE: FormField = {
-  name: 'role',
-  label: 'Role',
+const ROLE = field('role', 'Role', {
   kind: 'choice',
   choices: ROLES.map(([role]) => role),
   help: `${ROLES.map(([role, means]) => `${role[0]!.toUpperCase()}${role.slice(1)}: ${means}`).join('. ')}.`,
-}
+})
 
 type Issued = Static<typeof InvitationReply>
 const pathOf = ({ id }: Owner) => `/orgs/${id}`
@@ -59,7 +57,7 @@ function useInvite() {
   const owner = useOwner()
   const [, navigate] = useLocation()
   return {
-    fields: [{ name: 'email', label: 'E-mail address', required: true }, ROLE],
+    fields: [field('email', 'E-mail address', { required: true }), ROLE],
     values: { role: 'member' },
     path: `${pathOf(owner)}/invitations`,
     touches: [pathOf(owner)],
@@ -223,8 +221,8 @@ function Organization() {
             {(values) => (
               <Form<Org>
                 fields={[
-                  { name: 'name', label: 'Name', required: true },
-                  { name: 'slug', label: 'Part of the address', required: true, help: 'Links with the old one end.' },
+                  field('name', 'Name', { required: true }),
+                  field('slug', 'Part of the address', { required: true, help: 'Links with the old one end.' }),
                 ]}
                 values={values}
                 method="PATCH"
@@ -273,7 +271,7 @@ function Alone() {
       {isOpen ? (
         <Card title="Create an organization">
           <Form<Org>
-            fields={[{ name: 'name', label: 'Name', required: true, help: 'Its keys, credit and logs are its own.' }]}
+            fields={[field('name', 'Name', { required: true, help: 'Its keys, credit and logs are its own.' })]}
             method="POST"
             path="/orgs"
             touches={[]}

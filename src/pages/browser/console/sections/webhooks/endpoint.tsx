@@ -3,7 +3,7 @@ import { SAMPLES } from '../../../../../events/samples'
 import type { Webhook } from '../../../../../webhooks/schema'
 import { Form } from '../../shell/form'
 import { Button, Check, Choices, Code, Secret, Text } from '../../ui/controls'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 
 /** The events of this server, grouped by the first word of their names. */
 export const EVENTS = Object.entries(SAMPLES)
@@ -159,12 +159,10 @@ export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone():
 
 const LOCAL = /^https?:\/\/(localhost|127\.|\[::1\])/
 const FIELDS: readonly FormField[] = [
-  { name: 'url', label: 'Address', required: true, help: 'Of your server, reachable over https.' },
-  { name: 'description', label: 'Note', empty: 'null' },
-  {
-    name: 'ordered',
-    label: 'In order',
+  field('url', 'Address', { required: true, help: 'Of your server, reachable over https.' }),
+  field('description', 'Note', { empty: 'null' }),
+  field('ordered', 'In order', {
     kind: 'check',
     help: 'One delivery at a time; the next waits until one is accepted or given up.',
-  },
+  }),
 ]

@@ -55,12 +55,7 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
               ask: ROTATION,
               done: ({ signing_secret }: Rotated) => setSecret(signing_secret),
             },
-            {
-              label: row.enabled ? 'Switch off' : 'Switch on',
-              method: 'PATCH',
-              path,
-              body: { enabled: !row.enabled },
-            },
+            { label: row.enabled ? 'Switch off' : 'Switch on', method: 'PATCH', path, body: { enabled: !row.enabled } },
             deletion(
               path,
               `Nothing more is delivered to ${row.url}. Its record of deliveries goes too. This cannot be undone.`,

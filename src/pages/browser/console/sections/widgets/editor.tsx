@@ -6,67 +6,54 @@ import { at } from '../../shell/boot'
 import { Form } from '../../shell/form'
 import { Chip, Choices, Code, Id, Secret } from '../../ui/controls'
 import { Facts, Grid, Lines } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { duration, money, whole } from '../../ui/format'
 import { Failed, type Problem, Shown } from '../../ui/states'
 
 const PARTS: Record<string, readonly FormField[]> = {
   appearance: [
-    { name: 'name', label: 'Name', required: true },
-    { name: 'appearance.title', label: 'Title', empty: 'text' },
-    { name: 'appearance.primaryColor', label: 'Colour', help: 'A colour name such as teal, or its hex value.' },
-    {
-      name: 'appearance.theme',
-      label: 'Theme',
+    field('name', 'Name', { required: true }),
+    field('appearance.title', 'Title', { empty: 'text' }),
+    field('appearance.primaryColor', 'Colour', { help: 'A colour name such as teal, or its hex value.' }),
+    field('appearance.theme', 'Theme', {
       kind: 'choice',
       choices: { auto: "the visitor's setting", light: 'light', dark: 'dark' },
-    },
-    {
-      name: 'appearance.position',
-      label: 'Place',
+    }),
+    field('appearance.position', 'Place', {
       kind: 'choice',
       choices: { 'bottom-right': 'right, below', 'bottom-left': 'left, below' },
-    },
-    { name: 'appearance.launcherText', label: 'Button text', empty: 'text' },
-    { name: 'appearance.borderRadius', label: 'Round corners, in pixels', kind: 'number', min: 0, max: 64 },
-    { name: 'appearance.fontFamily', label: 'Font' },
-    { name: 'appearance.logoUrl', label: 'Logo, an https address', empty: 'text' },
-    { name: 'appearance.hideBranding', label: 'Without the name of this server', kind: 'check' },
-    { name: 'appearance.customCss', label: 'Custom CSS', kind: 'area', empty: 'text' },
+    }),
+    field('appearance.launcherText', 'Button text', { empty: 'text' }),
+    field('appearance.borderRadius', 'Round corners, in pixels', { kind: 'number', min: 0, max: 64 }),
+    field('appearance.fontFamily', 'Font'),
+    field('appearance.logoUrl', 'Logo, an https address', { empty: 'text' }),
+    field('appearance.hideBranding', 'Without the name of this server', { kind: 'check' }),
+    field('appearance.customCss', 'Custom CSS', { kind: 'area', empty: 'text' }),
   ],
   behavior: [
-    { name: 'behavior.welcomeMessage', label: 'Greeting', kind: 'area', empty: 'text' },
-    { name: 'behavior.placeholder', label: 'Hint in the field', empty: 'text' },
-    {
-      name: 'behavior.suggestedPrompts',
-      label: 'Questions to start with',
-      kind: 'lines',
-      help: 'One per line, at most 6.',
-    },
-    { name: 'behavior.mode', label: 'Mode of the answers' },
-    { name: 'behavior.skills', label: 'Skills', kind: 'list', help: 'Short names, separated by spaces.' },
-    { name: 'behavior.maxPromptLength', label: 'Maximum characters per message', kind: 'number', min: 1, max: 10_000 },
-    { name: 'behavior.enableFileUpload', label: 'Visitors may attach pictures', kind: 'check' },
-    { name: 'behavior.enableVoice', label: 'Visitors may speak', kind: 'check' },
-    { name: 'behavior.strictAbuse', label: 'Limit rapid and repeated messages', kind: 'check' },
+    field('behavior.welcomeMessage', 'Greeting', { kind: 'area', empty: 'text' }),
+    field('behavior.placeholder', 'Hint in the field', { empty: 'text' }),
+    field('behavior.suggestedPrompts', 'Questions to start with', { kind: 'lines', help: 'One per line, at most 6.' }),
+    field('behavior.mode', 'Mode of the answers'),
+    field('behavior.skills', 'Skills', { kind: 'list', help: 'Short names, separated by spaces.' }),
+    field('behavior.maxPromptLength', 'Maximum characters per message', { kind: 'number', min: 1, max: 10_000 }),
+    field('behavior.enableFileUpload', 'Visitors may attach pictures', { kind: 'check' }),
+    field('behavior.enableVoice', 'Visitors may speak', { kind: 'check' }),
+    field('behavior.strictAbuse', 'Limit rapid and repeated messages', { kind: 'check' }),
   ],
   security: [
-    {
-      name: 'security.allowedOrigins',
-      label: 'Sites that may show it',
+    field('security.allowedOrigins', 'Sites that may show it', {
       kind: 'list',
       help: 'Origins, separated by spaces. Empty: those of the key.',
-    },
-    { name: 'security.sessionTtlMinutes', label: 'Minutes that a chat stays open', kind: 'number', min: 5 },
-    { name: 'security.maxMessagesPerSession', label: 'Maximum messages per chat', kind: 'number', min: 1 },
-    { name: 'security.requireTurnstile', label: 'Visitors must pass a bot check', kind: 'check' },
+    }),
+    field('security.sessionTtlMinutes', 'Minutes that a chat stays open', { kind: 'number', min: 5 }),
+    field('security.maxMessagesPerSession', 'Maximum messages per chat', { kind: 'number', min: 1 }),
+    field('security.requireTurnstile', 'Visitors must pass a bot check', { kind: 'check' }),
   ],
   intents: [
-    { name: 'intents.enabled', label: 'Do something when a visitor writes one of these', kind: 'check' },
-    { name: 'intents.keywords', label: 'Words', kind: 'lines', help: 'One per line.' },
-    {
-      name: 'intents.action',
-      label: 'Then',
+    field('intents.enabled', 'Do something when a visitor writes one of these', { kind: 'check' }),
+    field('intents.keywords', 'Words', { kind: 'lines', help: 'One per line.' }),
+    field('intents.action', 'Then', {
       kind: 'choice',
       choices: {
         takeover: 'ask for a person',
@@ -74,9 +61,9 @@ const PARTS: Record<string, readonly FormField[]> = {
         redirect: 'lead to the address',
         webhook: 'call the address',
       },
-    },
-    { name: 'intents.url', label: 'Address', empty: 'null' },
-    { name: 'intents.message', label: 'Message', kind: 'area', empty: 'null' },
+    }),
+    field('intents.url', 'Address', { empty: 'null' }),
+    field('intents.message', 'Message', { kind: 'area', empty: 'null' }),
   ],
 }
 type Part = 'appearance' | 'behavior' | 'security' | 'intents' | 'site' | 'figures'
@@ -193,12 +180,7 @@ function Site({ widget }: { widget: Widget }) {
     <>
       <h3>Paste this into your page</h3>
       <Code text={widget.embed_snippet} label="snippet" />
-      <Facts
-        of={{
-          Id: <Id id={widget.id} />,
-          Key: <Id id={widget.api_key_id} />,
-        }}
-      />
+      <Facts of={{ Id: <Id id={widget.id} />, Key: <Id id={widget.api_key_id} /> }} />
       <Actions
         touches={[]}
         permission="manageConnectors"
@@ -207,13 +189,8 @@ function Site({ widget }: { widget: Widget }) {
             label: 'Check a domain…',
             path: `${path}/verify`,
             fields: [
-              { name: 'domain', label: 'Host name', required: true, help: 'Such as shop.example' },
-              {
-                name: 'method',
-                label: 'How',
-                kind: 'choice',
-                choices: { dns: 'a DNS record', file: 'a file on the site' },
-              },
+              field('domain', 'Host name', { required: true, help: 'Such as shop.example' }),
+              field('method', 'How', { kind: 'choice', choices: { dns: 'a DNS record', file: 'a file on the site' } }),
             ],
             shows: CheckedDomain,
           },

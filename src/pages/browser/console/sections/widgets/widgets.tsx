@@ -4,7 +4,7 @@ import { useGet, useOwner } from '../../shell/api'
 import { rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { changedColumn, chipColumn, column } from '../../ui/columns'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { short, whole } from '../../ui/format'
 import { WidgetEditor } from './editor'
 
@@ -16,9 +16,9 @@ function useNewWidget() {
   const choices = usable.map(({ id, name, prefix }) => [id, `${name} (${prefix}…)`] as const)
   const origins = 'Origins such as https://shop.example, separated by spaces. Empty: those of the key.'
   const fields: readonly FormField[] = [
-    { name: 'name', label: 'Name', required: true },
-    { name: 'api_key_id', label: 'Key that answers and pays', kind: 'choice', choices },
-    { name: 'security.allowedOrigins', label: 'Sites that may show it', kind: 'list', help: origins },
+    field('name', 'Name', { required: true }),
+    field('api_key_id', 'Key that answers and pays', { kind: 'choice', choices }),
+    field('security.allowedOrigins', 'Sites that may show it', { kind: 'list', help: origins }),
   ]
   const disabled = keys.data && usable.length === 0 ? 'Create a key first; it answers and pays.' : undefined
   return { fields, verb: 'Create widget', disabled }

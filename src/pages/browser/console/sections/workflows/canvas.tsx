@@ -5,7 +5,7 @@ import { Actions, deletion } from '../../shell/actions'
 import { useCalls, useSend } from '../../shell/api'
 import { unsaved } from '../../shell/form'
 import { Button, Choices, Select, Text } from '../../ui/controls'
-import { JsonField } from '../../ui/fields'
+import { field, JsonField } from '../../ui/fields'
 import { Flow } from '../../ui/flow'
 import { money } from '../../ui/format'
 import { Failed, type Problem } from '../../ui/states'
@@ -173,7 +173,7 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
           {
             label: 'Test…',
             path: `${path}/test`,
-            fields: [{ name: 'message', label: 'Message', kind: 'area', required: true }],
+            fields: [field('message', 'Message', { kind: 'area', required: true })],
             done: (answer: Tested) => {
               setCompiled(null)
               setTested(answer)
@@ -184,15 +184,13 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
             path: `${path}/publish`,
             ask: 'The graph becomes a version of a skill. It is checked first.',
             fields: [
-              { name: 'slug', label: 'Short name', required: true, help: 'Lower-case letters, digits and hyphens.' },
-              { name: 'version', label: 'Version', required: true },
-              { name: 'author.name', label: 'Author', required: true },
-              {
-                name: 'visibility',
-                label: 'Who may install it',
+              field('slug', 'Short name', { required: true, help: 'Lower-case letters, digits and hyphens.' }),
+              field('version', 'Version', { required: true }),
+              field('author.name', 'Author', { required: true }),
+              field('visibility', 'Who may install it', {
                 kind: 'choice',
                 choices: { private: 'only you', org: 'your organization', public: 'everybody, after a review' },
-              },
+              }),
             ],
             values: { version: '1.0.0', slug: slugOf(canvas.name, 64) },
           },

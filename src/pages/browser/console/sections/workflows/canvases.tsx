@@ -3,6 +3,7 @@ import type { Workflow } from '../../../../../automation/workflows-schema'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { changedColumn, chipColumn, column } from '../../ui/columns'
+import { field } from '../../ui/fields'
 import { Ago, whole } from '../../ui/format'
 import { CanvasBody } from './canvas'
 
@@ -88,9 +89,9 @@ export const Canvases = defineScreen<Canvas>('workflows', 'Workflows', {
     permission: 'manageSkills',
     form: {
       fields: [
-        { name: 'name', label: 'Name', required: true },
-        { name: 'description', label: 'What it is for', empty: 'null' },
-        { name: 'template', label: 'Begin with', kind: 'choice', choices: Object.keys(TEMPLATES) },
+        field('name', 'Name', { required: true }),
+        field('description', 'What it is for', { empty: 'null' }),
+        field('template', 'Begin with', { kind: 'choice', choices: Object.keys(TEMPLATES) }),
       ],
       verb: 'Create canvas',
       values: { template: 'Answer a question' },

@@ -2,7 +2,7 @@ import type { StepType } from '../../../../../automation/workflows-schema'
 import type { ModelList } from '../../../../../engines/schema'
 import { useGet } from '../../shell/api'
 import { MODES } from '../../shell/modes'
-import { Fields, type FormField, JsonField } from '../../ui/fields'
+import { Fields, type FormField, field, JsonField } from '../../ui/fields'
 
 /** The kinds of nodes in a canvas that are no steps of a workflow. */
 const NODES = ['input', 'prompt', 'model', 'knowledge', 'vision'] as const
@@ -25,7 +25,7 @@ export const KINDS: Record<StepType, string> = {
 }
 
 const area = { kind: 'area', rows: 3 } as const
-const MESSAGE: FormField = { name: 'message', label: 'What the person is asked', ...area, required: true }
+const MESSAGE = field('message', 'What the person is asked', { ...area, required: true })
 const PLACEHOLDERS = 'Use {{trigger.text}} for the input, and {{steps.0.output.text}} for the answer of the first step.'
 const WEB_ADDRESS = 'Starts with https://.'
 const CONDITION = 'Such as trigger.amount > 100, or steps.0.output.text contains "urgent".'
@@ -42,83 +42,70 @@ const TEMPERATURE: FormField = {
 /** The fields of each kind of step and node. Members without a field are edited as JSON. */
 const FIELDS: Record<Kind, readonly FormField[]> = {
   ai_transform: [
-    { name: 'prompt', label: 'Prompt', ...area, required: true, help: PLACEHOLDERS },
-    { name: 'mode', label: 'Mode', kind: 'choice', choices: [['', 'chosen for the prompt'], ...MODES.map(alike)] },
+    field('prompt', 'Prompt', { ...area, required: true, help: PLACEHOLDERS }),
+    field('mode', 'Mode', { kind: 'choice', choices: [['', 'chosen for the prompt'], ...MODES.map(alike)] }),
     TEMPERATURE,
   ],
   notification: [
-    {
-      name: 'channel',
-      label: 'By',
+    field('channel', 'By', {
       kind: 'choice',
       choices: { in_app: 'an event in this console', email: 'e-mail', webhook: 'a call to an address' },
-    },
-    { name: 'to', label: 'To', required: true, help: 'An address, or me.' },
-    { name: 'subject', label: 'Subject' },
-    { name: 'body', label: 'Text', ...area, help: PLACEHOLDERS },
+    }),
+    field('to', 'To', { required: true, help: 'An address, or me.' }),
+    field('subject', 'Subject'),
+    field('body', 'Text', { ...area, help: PLACEHOLDERS }),
   ],
   http: [
-    { name: 'url', label: 'Address', required: true, help: WEB_ADDRESS },
-    { name: 'method', label: 'Method', kind: 'choice', choices: METHODS },
-    { name: 'timeout_seconds', label: 'Seconds to wait', kind: 'number', min: 1, max: 30 },
-    { name: 'body', label: 'Body', ...area },
+    field('url', 'Address', { required: true, help: WEB_ADDRESS }),
+    field('method', 'Method', { kind: 'choice', choices: METHODS }),
+    field('timeout_seconds', 'Seconds to wait', { kind: 'number', min: 1, max: 30 }),
+    field('body', 'Body', area),
   ],
-  condition: [{ name: 'expression', label: 'True if', required: true, isCode: true, help: CONDITION }],
+  condition: [field('expression', 'True if', { required: true, isCode: true, help: CONDITION })],
   delay: [
-    { name: 'seconds', label: 'Seconds', kind: 'number', min: 1, max: 86_400 },
-    { name: 'until', label: 'Or until', help: 'A time such as 2026-12-24T18:00:00Z.' },
+    field('seconds', 'Seconds', { kind: 'number', min: 1, max: 86_400 }),
+    field('until', 'Or until', { help: 'A time such as 2026-12-24T18:00:00Z.' }),
   ],
   approval: [
     MESSAGE,
-    {
-      name: 'timeout_minutes',
-      label: 'Minutes to wait',
-      kind: 'number',
-      min: 1,
-      max: 43_200,
-      help: 'Empty: 24 hours.',
-    },
-    { name: 'on_timeout', label: 'Then', kind: 'choice', choices: { reject: 'reject', approve: 'approve' } },
+    field('timeout_minutes', 'Minutes to wait', { kind: 'number', min: 1, max: 43_200, help: 'Empty: 24 hours.' }),
+    field('on_timeout', 'Then', { kind: 'choice', choices: { reject: 'reject', approve: 'approve' } }),
   ],
   skill: [
-    { name: 'slug', label: 'Skill', required: true, help: 'Its short name, as under Skills.' },
-    { name: 'input', label: 'What it is asked', ...area, required: true, help: PLACEHOLDERS },
+    field('slug', 'Skill', { required: true, help: 'Its short name, as under Skills.' }),
+    field('input', 'What it is asked', { ...area, required: true, help: PLACEHOLDERS }),
   ],
   tool: [
-    { name: 'name', label: 'Tool', required: true, help: 'Of this server, or of an installed skill.' },
-    { name: 'arguments', label: 'Arguments, as JSON', kind: 'json', rows: 3 },
+    field('name', 'Tool', { required: true, help: 'Of this server, or of an installed skill.' }),
+    field('arguments', 'Arguments, as JSON', { kind: 'json', rows: 3 }),
   ],
   event: [
-    { name: 'eventType', label: 'Event', required: true, help: 'Words joined by dots, such as order.checked.' },
-    { name: 'payload', label: 'Payload, as JSON', kind: 'json', rows: 3 },
+    field('eventType', 'Event', { required: true, help: 'Words joined by dots, such as order.checked.' }),
+    field('payload', 'Payload, as JSON', { kind: 'json', rows: 3 }),
   ],
-  transform: [{ name: 'template', label: 'Result', ...area, help: PLACEHOLDERS }],
+  transform: [field('template', 'Result', { ...area, help: PLACEHOLDERS })],
   output: [
-    { name: 'format', label: 'Format', kind: 'choice', choices: FORMATS },
-    { name: 'template', label: 'Answer', ...area, help: PLACEHOLDERS },
+    field('format', 'Format', { kind: 'choice', choices: FORMATS }),
+    field('template', 'Answer', { ...area, help: PLACEHOLDERS }),
   ],
   input: [
-    {
-      name: 'triggerType',
-      label: 'Starts',
+    field('triggerType', 'Starts', {
       kind: 'choice',
       choices: { manual: 'by call', keyword: 'by a word', event: 'by event', schedule: 'by time' },
-    },
+    }),
   ],
-  prompt: [{ name: 'content', label: 'Instructions', ...area, required: true }],
-  model: [{ name: 'modelId', label: 'Engine', kind: 'choice' }, TEMPERATURE],
+  prompt: [field('content', 'Instructions', { ...area, required: true })],
+  model: [field('modelId', 'Engine', { kind: 'choice' }), TEMPERATURE],
   knowledge: [
-    { name: 'fileKeys', label: 'Names of its files', kind: 'lines', rows: 2, help: 'One per line: knowledge/faq.md' },
-    { name: 'files', label: 'Their texts, as JSON', kind: 'json' },
+    field('fileKeys', 'Names of its files', { kind: 'lines', rows: 2, help: 'One per line: knowledge/faq.md' }),
+    field('files', 'Their texts, as JSON', { kind: 'json' }),
   ],
   vision: [
-    {
-      name: 'source',
-      label: 'Picture',
+    field('source', 'Picture', {
       kind: 'choice',
       choices: { upload: 'sent with the call', url: 'at an address', step: 'of a step before' },
-    },
-    { name: 'instructions', label: 'What to say about it', ...area, required: true },
+    }),
+    field('instructions', 'What to say about it', { ...area, required: true }),
   ],
 }
 function alike(value: string): readonly [string, string] {
@@ -127,11 +114,11 @@ function alike(value: string): readonly [string, string] {
 
 /** What else is to be known, by what is chosen. */
 const MORE: Record<string, FormField> = {
-  keyword: { name: 'keywords', label: 'Words', kind: 'lines', rows: 2, help: 'One per line.' },
-  event: { name: 'eventPattern', label: 'Event', help: 'Such as order.created or order.*' },
-  schedule: { name: 'cron', label: 'Times', help: 'Such as 0 9 * * 1-5: at 9 on working days.' },
-  url: { name: 'url', label: 'Its address', help: WEB_ADDRESS },
-  step: { name: 'step', label: 'The step' },
+  keyword: field('keywords', 'Words', { kind: 'lines', rows: 2, help: 'One per line.' }),
+  event: field('eventPattern', 'Event', { help: 'Such as order.created or order.*' }),
+  schedule: field('cron', 'Times', { help: 'Such as 0 9 * * 1-5: at 9 on working days.' }),
+  url: field('url', 'Its address', { help: WEB_ADDRESS }),
+  step: field('step', 'The step'),
 }
 
 /** The settings of a step or node: a field for each, and JSON for the rest. */

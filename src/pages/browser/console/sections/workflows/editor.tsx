@@ -3,7 +3,7 @@ import type { Step, StepType, Workflow } from '../../../../../automation/workflo
 import { Actions, deletion } from '../../shell/actions'
 import { Form, unsaved } from '../../shell/form'
 import { Button, Choices, Select, Text } from '../../ui/controls'
-import { JsonField } from '../../ui/fields'
+import { field, JsonField } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
 import { ConfigFields, KINDS } from './config'
 import { Runs } from './runs'
@@ -66,27 +66,23 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
       <Form
         key={trigger}
         fields={[
-          { name: 'name', label: 'Name', required: true },
-          { name: 'enabled', label: 'On', kind: 'check' },
+          field('name', 'Name', { required: true }),
+          field('enabled', 'On', { kind: 'check' }),
           ...(trigger === 'schedule'
             ? [
-                {
-                  name: 'triggerConfig.cron',
-                  label: 'Times',
+                field('triggerConfig.cron', 'Times', {
                   required: true,
                   help: 'Such as 0 9 * * 1-5: at 9 on working days.',
-                },
-                { name: 'triggerConfig.timezone', label: 'Time zone', help: 'Such as Europe/Vienna. Empty: UTC.' },
+                }),
+                field('triggerConfig.timezone', 'Time zone', { help: 'Such as Europe/Vienna. Empty: UTC.' }),
               ]
             : []),
           ...(trigger === 'event'
             ? [
-                {
-                  name: 'triggerConfig.eventPattern',
-                  label: 'Events',
+                field('triggerConfig.eventPattern', 'Events', {
                   required: true,
                   help: 'Such as order.created or order.*',
-                },
+                }),
               ]
             : []),
         ]}

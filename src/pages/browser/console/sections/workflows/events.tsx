@@ -7,7 +7,7 @@ import { defineScreen } from '../../shell/screen'
 import { column, timeColumn } from '../../ui/columns'
 import { Button, Chip, Code, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -151,8 +151,8 @@ function usePublish() {
 }
 
 const PUBLISHED: readonly FormField[] = [
-  { name: 'eventType', label: 'Event', required: true, help: 'Words joined by dots, such as order.created.' },
-  { name: 'payload', label: 'Payload, as JSON', kind: 'json', rows: 6 },
+  field('eventType', 'Event', { required: true, help: 'Words joined by dots, such as order.created.' }),
+  field('payload', 'Payload, as JSON', { kind: 'json', rows: 6 }),
 ]
 
 export const Events = defineScreen<BusEvent>('workflows', 'Workflows', {

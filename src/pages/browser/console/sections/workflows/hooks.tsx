@@ -6,7 +6,7 @@ import { defineScreen } from '../../shell/screen'
 import { agoColumn, column } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
-import type { FormField } from '../../ui/fields'
+import { type FormField, field } from '../../ui/fields'
 import { Ago, money, plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
@@ -50,9 +50,9 @@ function Executions({ row }: { row: Hook }) {
 }
 
 const CHANGE: readonly FormField[] = [
-  { name: 'name', label: 'Name', required: true },
-  { name: 'cooldown_minutes', label: 'Minutes between runs', kind: 'number', min: 1, max: 1440 },
-  { name: 'config', label: 'Settings, as JSON', kind: 'json', help: '"prompt" tells the skill what to do.' },
+  field('name', 'Name', { required: true }),
+  field('cooldown_minutes', 'Minutes between runs', { kind: 'number', min: 1, max: 1440 }),
+  field('config', 'Settings, as JSON', { kind: 'json', help: '"prompt" tells the skill what to do.' }),
 ]
 
 function useNewHook() {
@@ -62,12 +62,12 @@ function useNewHook() {
   const run = [['', 'that of the template'], ...skills.map(({ slug, name }) => [slug, name] as const)]
   const what = skills.length ? 'What runs when it happens.' : 'Install a skill first: see the market under Skills.'
   const fields: readonly FormField[] = [
-    { name: 'hook_preset_id', label: 'Begin with', kind: 'choice', choices: begun as [string, string][] },
-    { name: 'event_pattern', label: 'Event', help: 'Such as order.created or order.*, without a template.' },
-    { name: 'skill_slug', label: 'Skill', kind: 'choice', choices: run as [string, string][], help: what },
-    { name: 'name', label: 'Name' },
-    { name: 'cooldown_minutes', label: 'Minutes between runs', kind: 'number', min: 1, max: 1440 },
-    { name: 'config.prompt', label: 'What the skill does with it', kind: 'area' },
+    field('hook_preset_id', 'Begin with', { kind: 'choice', choices: begun as [string, string][] }),
+    field('event_pattern', 'Event', { help: 'Such as order.created or order.*, without a template.' }),
+    field('skill_slug', 'Skill', { kind: 'choice', choices: run as [string, string][], help: what }),
+    field('name', 'Name'),
+    field('cooldown_minutes', 'Minutes between runs', { kind: 'number', min: 1, max: 1440 }),
+    field('config.prompt', 'What the skill does with it', { kind: 'area' }),
   ]
   return { fields, verb: 'Create hook' }
 }

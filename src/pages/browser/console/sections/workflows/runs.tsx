@@ -3,6 +3,7 @@ import type { StepResult, Workflow, WorkflowRun } from '../../../../../automatio
 import { Actions } from '../../shell/actions'
 import { useGet } from '../../shell/api'
 import { Button, Chip, Code } from '../../ui/controls'
+import { field } from '../../ui/fields'
 import { duration, money, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 import { KINDS } from './config'
@@ -41,8 +42,8 @@ export function Runs({ of, children }: { of: Workflow; children: ReactNode }) {
             isMain: true,
             path: `/workflows/${of.id}/run`,
             fields: [
-              { name: 'triggerData', label: 'Input, as JSON', kind: 'json', rows: 4 },
-              { name: 'stepwise', label: 'Wait for approval after each step', kind: 'check' },
+              field('triggerData', 'Input, as JSON', { kind: 'json', rows: 4 }),
+              field('stepwise', 'Wait for approval after each step', { kind: 'check' }),
             ],
             values: { triggerData: {} },
           },
@@ -84,7 +85,7 @@ export function Runs({ of, children }: { of: Workflow; children: ReactNode }) {
 
 function Run({ run, path, workflow }: { run: WorkflowRun; path: string; workflow: Workflow }) {
   const at = `${path}/${run.id}`
-  const comment = [{ name: 'comment', label: 'Comment', kind: 'area' } as const]
+  const comment = [field('comment', 'Comment', { kind: 'area' })]
   const isOpen = run.status === 'running' || run.status === 'paused'
   return (
     <div className="run-body">
