@@ -5,7 +5,9 @@ import type { Align, Block, Heading, List, Span, Table, Text } from './blocks-mo
 import { readChart } from './charts'
 
 /** HTML is text, except for common tags. Nothing is fetched: pictures keep only their address. */
-const reader = new MarkdownIt('default', { html: false, linkify: false, typographer: false })
+const reader = new MarkdownIt('default', { html: false, linkify: true, typographer: false })
+// `readme.md` and `example.com` may be names, but an address with its scheme is a link.
+reader.linkify.set({ fuzzyLink: false, fuzzyEmail: false })
 
 /** Inline tags and their styles. */
 const TAGS: Readonly<Record<string, Style & { script?: Script }>> = {

@@ -100,6 +100,15 @@ export const flatBlocks = (blocks: readonly Block[]): Exclude<Block, { type: 'li
 /** A text without its styles. */
 export const plain = (text: Text): string => text.map((span) => span.text).join('')
 
+/** A text without its styles, and the address of each link behind it, for formats that have no links. */
+export const withAddresses = (text: Text): string =>
+  text
+    .map(({ text: words, link }, at) => {
+      const isShown = !link || /^https?:\/\//i.test(words) || link === `mailto:${words}`
+      return isShown || text[at + 1]?.link === link ? words : `${words} (${link.replace(/^mailto:/i, '')})`
+    })
+    .join('')
+
 /** Splits a leading title from the blocks. Uses `otherwise` if there is no title. */
 export function titled(blocks: readonly Block[], otherwise: string): { title: string; body: readonly Block[] } {
   const [first] = blocks

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { strFromU8, unzipSync } from 'fflate'
 import { createWorkerPool } from '../../../src/kernel/worker-pool'
+import { readMarkdown } from '../../../src/media/documents/blocks-markdown'
 import { renderCsv } from '../../../src/media/documents/render/csv'
 import { renderDocx } from '../../../src/media/documents/render/docx'
 import { renderPdf } from '../../../src/media/documents/render/pdf'
@@ -215,6 +216,32 @@ describe('numbers and words stay as they are written (issue 28)', () => {
     },
     PATIENCE_MS,
   )
+
+  test('a value that nobody knows leaves the others numbers', async () => {
+    const files = unzipSync(await renderXlsx(documentOf(tableOf(['a'], [['3.50'], ['n/a'], ['–'], ['12.00']]))))
+    expect(strFromU8(files['xl/worksheets/sheet1.xml']!).match(/<v>(?:3\.5|12)<\/v>/g)).toHaveLength(2)
+  })
+
+  test('a link keeps its address where there are none, and an address is a link', async () => {
+    const text =
+      '| Item |\n|---|\n| [**Rye** bread](https://mill.example/rye) |\n| https://mill.example/oats |\n| [Ada](mailto:ada@mill.example) |'
+    const csv = new TextDecoder().decode(renderCsv(documentOf(text)))
+    expect(csv.trim().split(/\r?\n/).slice(1)).toEqual([
+      'Rye bread (https://mill.example/rye)',
+      'https://mill.example/oats',
+      'Ada (ada@mill.example)',
+    ])
+    expect(readMarkdown('See https://mill.example/oats, not mill.example.')).toEqual([
+      {
+        type: 'paragraph',
+        text: [
+          { text: 'See ' },
+          { text: 'https://mill.example/oats', link: 'https://mill.example/oats' },
+          { text: ', not mill.example.' },
+        ],
+      },
+    ])
+  })
 
   test.if(hasOffice)(
     'the sheet of a chart shows its numbers as they are written',

@@ -1,5 +1,5 @@
 import { CSV_BEGIN, csvLines } from '../../../kernel/csv'
-import { type Block, type Document, flatBlocks, plain } from '../blocks-model'
+import { type Block, type Document, flatBlocks, plain, withAddresses } from '../blocks-model'
 
 type Records = string[][]
 
@@ -10,7 +10,7 @@ type Records = string[][]
 export function renderCsv({ blocks }: Document): Uint8Array {
   const all = flatBlocks(blocks)
   const tables = all.flatMap((block) =>
-    block.type === 'table' ? [[block.header, ...block.rows].map((row) => row.map(plain))] : [],
+    block.type === 'table' ? [[block.header, ...block.rows].map((row) => row.map(withAddresses))] : [],
   )
   const charts = all
     .filter((block) => block.type === 'chart')
@@ -41,7 +41,7 @@ function sections(all: readonly Block[]): Records {
   let section = ''
   for (const block of all) {
     if (block.type === 'heading') section = plain(block.text)
-    else if (block.type === 'paragraph') rows.push([section, plain(block.text)])
+    else if (block.type === 'paragraph') rows.push([section, withAddresses(block.text)])
     else if (block.type === 'code') rows.push([section, block.text])
   }
   return rows

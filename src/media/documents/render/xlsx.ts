@@ -2,7 +2,7 @@ import { strFromU8, strToU8, type Unzipped, unzipSync, zipSync } from 'fflate'
 import writeExcel from 'write-excel-file/node'
 import { beginningOf } from '../../../kernel/text'
 import { directionOf } from '../../fonts'
-import { type Align, type Block, type Chart, type Document, plain, type Table } from '../blocks-model'
+import { type Align, type Block, type Chart, type Document, plain, type Table, withAddresses } from '../blocks-model'
 import { readNumber, writtenWith } from '../charts'
 import { CHART_RELATION, CHART_TYPE, officeChart } from '../charts-office'
 
@@ -35,6 +35,9 @@ const SPACED = /\d\s+\d/
 
 /** Maximum decimals in a number format. */
 const MAX_DECIMALS = 15
+
+/** What stands for a value that nobody knows. */
+const UNKNOWN = /^(?:[-–—?]|n\/?a|tbd|none|null)?$/i
 
 const unitOf = (cell: string): string => cell.replace(/[\d\s.,'’+−-]/g, '')
 
@@ -99,7 +102,7 @@ function sheetsOf({ title, blocks }: Document): Sheet[] {
 }
 
 function tableSheet({ header, rows, align }: Table, name: string): Sheet {
-  const cells = rows.map((row) => row.map(plain))
+  const cells = rows.map((row) => row.map(withAddresses))
   const types = header.map((_, at) => typeOfColumn(cells.map((row) => row[at] ?? '')))
   const sides = header.map((_, at): Align => (types[at]!.type === 'number' ? 'right' : (align[at] ?? 'left')))
   return {
@@ -174,7 +177,7 @@ function textRows(block: Block, depth: number): Cell[][] {
     case 'heading':
       return [[null], ...line(plain(block.text), { fontWeight: 'bold', textColor: ACCENT, fontSize: 15 - block.level })]
     case 'paragraph':
-      return line(plain(block.text))
+      return line(withAddresses(block.text))
     case 'code':
       return block.text.split('\n').flatMap((one) => line(one))
     case 'image':
@@ -185,7 +188,7 @@ function textRows(block: Block, depth: number): Cell[][] {
       return block.items.flatMap((item, at) => {
         const mark = block.ordered ? `${block.start + at}. ` : '• '
         const [first, ...rest] = item
-        const own = first?.type === 'paragraph' ? line(mark + plain(first.text)) : []
+        const own = first?.type === 'paragraph' ? line(mark + withAddresses(first.text)) : []
         const others = first?.type === 'paragraph' ? rest : item
         return [...own, ...others.flatMap((one) => textRows(one, depth + 1))]
       })
@@ -219,7 +222,7 @@ function uniqueNames(wanted: readonly string[]): string[] {
 
 /** The type of a column if all its non-empty cells agree. Numbers with a common unit keep the unit. */
 function typeOfColumn(cells: readonly string[]): Typed {
-  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '' && cell !== '–' && cell !== '-')
+  const filled = cells.map((cell) => cell.trim()).filter((cell) => !UNKNOWN.test(cell))
   if (filled.length === 0) return { type: 'text' }
   if (filled.every((cell) => dateOf(cell) !== null)) return { type: 'date' }
   if (!filled.every(isCount)) return { type: 'text' }
