@@ -17,7 +17,7 @@ import { fromFindings, isFailed } from './acting-findings'
 import type { BuiltinSettings } from './config'
 import { dates } from './dates'
 import { extract } from './entities'
-import { evaluate } from './expression'
+import { evaluate, exactOf, numbers } from './expression'
 import { genui } from './genui'
 import { greet, identity, noModel } from './no-model'
 import { MAX_READ_CHARS, type Question, readQuestion, type Skill } from './question'
@@ -71,13 +71,6 @@ const arithmetic: Skill = ({ prompt }) => {
   if (value === null) return null
   const isExact = !/\d{16}/.test(expression) && (Number.isSafeInteger(value) || !Number.isInteger(value))
   return `${question.trim()} = ${(isExact ? null : exactOf(expression)) ?? showNumber(value)}`
-}
-
-/** Sums and products of whole numbers that a double cannot hold. Null for any other text. */
-function exactOf(expression: string): string | null {
-  if (!/^\s*\d{1,99}(?:\s*[-+*]\s*\d{1,99}){1,20}\s*$/.test(expression)) return null
-  const terms = expression.replace(/\s/g, '').match(/[-+]?[\d*]+/g) ?? []
-  return String(terms.reduce((sum, term) => sum + term.split('*').reduce((all, one) => all * BigInt(one), 1n), 0n))
 }
 
 /** Removes ` = ?`, `?` or `.` at the end. */
@@ -232,7 +225,7 @@ const SKILLS: readonly Skill[] = [
   imageFacts,
   genui,
   code,
-  ...[identity, greet, count, arithmetic, units, dates].map(whenShort),
+  ...[identity, greet, count, numbers, arithmetic, units, dates].map(whenShort),
   summarise,
   extract,
   transforms,

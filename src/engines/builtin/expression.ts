@@ -1,3 +1,5 @@
+import type { Skill } from './question'
+
 /**
  * Evaluates arithmetic without `eval`: numbers, + - * / ^ % ! ( ), some functions and constants, by recursive descent.
  * Null for text that is not one whole expression, and for results that are not finite numbers.
@@ -138,4 +140,112 @@ function deeper(reader: Reader, rule: (reader: Reader) => number | null): number
   const value = rule(reader)
   reader.depth -= 1
   return value
+}
+
+/** Sums, products, powers and factorials of whole numbers that a double cannot hold. Null for any other text. */
+export function exactOf(expression: string): string | null {
+  const [, base, exponent] = /^\s*(\d{1,9})\s*\^\s*(\d{1,3})\s*$/.exec(expression) ?? []
+  if (base) return String(BigInt(base) ** BigInt(exponent!))
+  const factors = /^\s*(\d{1,3})\s*!\s*$/.exec(expression)?.[1]
+  if (factors)
+    return String(
+      Array.from({ length: Number(factors) }, (_, at) => BigInt(at + 1)).reduce((all, one) => all * one, 1n),
+    )
+  if (!/^\s*\d{1,99}(?:\s*[-+*]\s*\d{1,99}){1,20}\s*$/.test(expression)) return null
+  const terms = expression.replace(/\s/g, '').match(/[-+]?[\d*]+/g) ?? []
+  return String(terms.reduce((sum, term) => sum + term.split('*').reduce((all, one) => all * BigInt(one), 1n), 0n))
+}
+
+const BASES: Record<string, number> = { binary: 2, octal: 8, decimal: 10, hex: 16, hexadecimal: 16 }
+const ROMAN: readonly (readonly [string, number])[] = [
+  ...([
+    ['M', 1000],
+    ['CM', 900],
+    ['D', 500],
+    ['CD', 400],
+    ['C', 100],
+    ['XC', 90],
+    ['L', 50],
+  ] as const),
+  ...([
+    ['XL', 40],
+    ['X', 10],
+    ['IX', 9],
+    ['V', 5],
+    ['IV', 4],
+    ['I', 1],
+  ] as const),
+]
+const BASE = '(binary|octal|decimal|hex(?:adecimal)?)'
+const TO = '(?:to|in|into|as)'
+const CONVERTED = new RegExp(
+  `(?:^|\\s)(0x[\\da-f]{1,16}|0b[01]{1,64}|0o[0-7]{1,21}|[\\da-f]{1,16}|[01]{1,64})(?:\\s(?:in|is)?\\s?${BASE})?\\s${TO}\\s${BASE}\\b`,
+  'i',
+)
+const LARGEST_FACTORED = 1e12
+
+const romanOf = (value: number): string =>
+  ROMAN.reduce(
+    ([text, left], [sign, worth]): [string, number] => [text + sign.repeat(Math.floor(left / worth)), left % worth],
+    ['', value] as [string, number],
+  )[0]
+
+function primesOf(value: number): number[] {
+  const found: number[] = []
+  let left = value
+  for (let prime = 2; prime * prime <= left; prime++) for (; left % prime === 0; left /= prime) found.push(prime)
+  return left > 1 ? [...found, left] : found
+}
+
+const divisorOf = (a: number, b: number): number => (b ? divisorOf(b, a % b) : a)
+
+/** `255 in hex`, `0xFF to decimal`, `1994 in Roman numerals`, `is 97 prime`, `prime factors of 360`, `gcd of 48 and 36`. */
+export const numbers: Skill = ({ prompt }) => {
+  const text = prompt.trim().replace(/[?.!]$/, '')
+  const [, written, from, to] = CONVERTED.exec(text) ?? []
+  if (written && to) {
+    const base = BASES[from?.toLowerCase() ?? ''] ?? 10
+    const isPrefixed = /^0[xbo]/i.test(written)
+    const digits = isPrefixed ? [] : [...written].map((sign) => Number.parseInt(sign, 16))
+    if (digits.some((digit) => digit >= base)) return null
+    const value = isPrefixed
+      ? BigInt(written.toLowerCase())
+      : digits.reduce((sum, digit) => sum * BigInt(base) + BigInt(digit), 0n)
+    return `${written} = ${value.toString(BASES[to.toLowerCase()]).toUpperCase()} (${to.toLowerCase()})`
+  }
+  const counted = Number(/(?:^|\s)(\d{1,4})\s(?:to|in|into|as)\s(?:a\s)?roman numerals?$/i.exec(text)?.[1] ?? 0)
+  if (counted > 0 && counted < 4_000) return `${counted} = ${romanOf(counted)}`
+  const roman =
+    /(?:^|\s)([MDCLXVI]{2,15})(?:\s(?:to|in|into|as)\s(?:numbers?|digits|decimal|arabic(?: numerals?)?)|\sin roman numerals)$/.exec(
+      text,
+    )?.[1]
+  if (roman) {
+    const value = ROMAN.reduce(
+      ([sum, left], [sign, worth]): [number, string] => {
+        let [total, rest] = [sum, left]
+        for (; rest.startsWith(sign); rest = rest.slice(sign.length)) total += worth
+        return [total, rest]
+      },
+      [0, roman] as [number, string],
+    )[0]
+    return romanOf(value) === roman ? `${roman} = ${value}` : null
+  }
+  const primality = /^is\s([\d,]{1,17})\s(?:a\s)?prime(?:\snumber)?$/i.exec(text)?.[1]
+  const whole = Number(
+    (primality ?? /prime factor(?:s|i[sz]ation) of\s([\d,]{1,17})$/i.exec(text)?.[1] ?? '').replaceAll(',', ''),
+  )
+  if (whole > 1 && whole <= LARGEST_FACTORED) {
+    const primes = primesOf(whole)
+    const product = `${whole} = ${primes.join(' × ')}`
+    if (!primality) return product
+    return primes.length === 1 ? `Yes, ${whole} is a prime number.` : `No, ${whole} is not a prime number: ${product}.`
+  }
+  const [, kind, list] =
+    /\b(gcd|gcf|hcf|greatest common (?:divisor|factor)|lcm|(?:least|lowest) common multiple) (?:of )?(\d{1,9}(?:(?:, | and |, and )\d{1,9}){1,20})$/i.exec(
+      text,
+    ) ?? []
+  if (!kind) return null
+  const values = (list!.match(/\d+/g) ?? []).map(Number)
+  const joined = values.reduce((a, b) => (/^l/i.test(kind) ? (a * b) / (divisorOf(a, b) || 1) : divisorOf(a, b)))
+  return Number.isSafeInteger(joined) ? `The ${kind} of ${list} is ${joined}.` : null
 }

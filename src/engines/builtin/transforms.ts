@@ -84,7 +84,9 @@ export const transforms: Skill = ({ task, material }) => {
   const bare = material ? null : bareWord(task)
   const text = material || bare
   if (!text) return null
-  const lines = (bare ? instruction.slice(0, -bare.length) : instruction).split(LINE_END)
+  const lines = (
+    bare ? instruction.slice(0, instruction.lastIndexOf(bare.toLowerCase())).replace(NAMED, '') : instruction
+  ).split(LINE_END)
   const found = TRANSFORMS.find(({ instruction: request }) => lines.some((line) => holds(line, [request].flat())))
   return found ? found.apply(text) : null
 }
@@ -94,6 +96,9 @@ function holds(line: string, [first, ...rest]: readonly RegExp[]): boolean {
   const found = first?.exec(line)
   return found ? rest.length === 0 || holds(line.slice(found.index + found[0].length), rest) : false
 }
+
+/** What announces the text. */
+const NAMED = /\bthe\s(?:word|string|text|phrase)\s$/
 
 /** Ends of lines, which `.` does not match. */
 const LINE_END = /[\n\r\u2028\u2029]/

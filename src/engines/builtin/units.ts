@@ -83,12 +83,24 @@ const BACKWARD = new RegExp(
 
 /** `Convert 5 km to miles`, `how many feet in 3 metres`, `100 °F in °C`. */
 export const units: Skill = ({ prompt }) => {
-  const text = prompt.trim().replace(/[.!]$/, '')
+  const text = prompt
+    .trim()
+    .replace(/[.!]$/, '')
+    .replace(/(\d{1,6})['′]\s?(\d{1,6}(?:\.\d{1,6})?)["″]/g, '$1 feet $2 inches')
   const backward = BACKWARD.exec(text)
   if (backward) return convert(backward[2]!, backward[3]!, backward[1]!)
   const forward = FORWARD.exec(text)
-  return forward ? convert(forward[1]!, forward[2]!, forward[3]!) : null
+  if (!forward) return null
+  const [, amount, unit, to] = forward as unknown as [string, string, string, string]
+  // `6 feet 2 inches` is one length.
+  const [, larger, largerUnit] = LARGER.exec(text.slice(0, forward.index)) ?? []
+  const [outer, inner] = [UNITS.get(largerUnit?.toLowerCase() ?? ''), UNITS.get(unit.toLowerCase())]
+  if (!larger || !outer || outer.measure !== inner?.measure) return convert(amount, unit, to)
+  const sum = Number(larger) * (outer.factor / inner.factor) + (readNumber(amount) ?? Number.NaN)
+  return convert(String(Number(sum.toPrecision(12))), unit, to)
 }
+
+const LARGER = /(\d{1,9}(?:\.\d{1,9})?)\s?([a-z]{1,20})(?:,|\sand)?\s$/i
 
 function convert(amountWord: string, fromWord: string, toWord: string): string | null {
   const amount = /^an?$/i.test(amountWord) ? 1 : readNumber(amountWord)
