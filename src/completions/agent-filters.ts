@@ -145,14 +145,10 @@ function jsonIn(text: string): string | null {
   return null
 }
 
+type Signs = Readonly<Record<string, string>>
+
 /** The sign that ends a text, by the one that begins it. */
-const QUOTES = new Map([
-  ['"', '"'],
-  ["'", "'"],
-  ['`', '`'],
-  ['\u201c', '\u201d'],
-  ['\u00ab', '\u00bb'],
-])
+const QUOTES: Signs = { '"': '"', "'": "'", '`': '`', '\u201c': '\u201d', '\u00ab': '\u00bb' }
 
 /** Words of other languages. */
 const MEANT = new Map([
@@ -166,25 +162,19 @@ const MEANT = new Map([
 ])
 
 /** Signs between values that stand for one of JSON. */
-const SIGNS = new Map([
-  [';', ','],
-  ['\uff0c', ','],
-  ['\u3001', ','],
-  ['\uff1a', ':'],
-])
+const SIGNS: Signs = { ';': ',', '=': ':', '(': '[', ')': ']', '\uff0c': ',', '\u3001': ',', '\uff1a': ':' }
 
 /** Numbers that other languages write so: `+1`, `007`, `1.`, `.5`, `0xff`, `1_000`. */
 const NUMBER = /^[+-]?(?:\d[\d_]{0,30}\.?\d{0,30}|\.\d{1,30}|0x[\da-f]{1,12})$/i
+
+/** What may follow a text. A quote before anything else belongs to the text. */
+const FOLLOWS = /[,:;=}\])[{("'`/\\\u201c\u00ab\uff0c\u3001\uff1a]/
 
 /** Signs of a text that need no look. */
 const ORDINARY = /[^"'`\u201d\u00bb\\\p{Cc}]+/uy
 
 /** What escapes of a JSON string mean, apart from signs that stand for themselves. */
-const UNQUOTED = new Map([
-  ['n', '\n'],
-  ['r', '\r'],
-  ['t', '\t'],
-])
+const UNQUOTED: Signs = { n: '\n', r: '\r', t: '\t' }
 
 /** The signs that may follow a backslash in JSON. */
 const ESCAPABLE = '"\\/bfnrtu'
@@ -202,12 +192,14 @@ function jsonOf(word: string): string {
  */
 function createJsonRepair() {
   const open: string[] = []
-  let state: 'between' | 'word' | 'text' | 'comment' | 'raw' | 'over' = 'between'
+  let state: 'between' | 'word' | 'text' | 'quote' | 'comment' | 'raw' | 'over' = 'between'
   let last: 'open' | 'comma' | 'colon' | 'value' = 'open'
   /** A comma that a value must follow, with the blanks behind it. */
   let held = ''
   let word = ''
   let closing = ''
+  /** A quote that may end a text, with the blanks behind it. */
+  let quote = ''
   let isEscaped = false
   /** The signs of a comment that tell its kind and its end. */
   let marks = ''
@@ -232,8 +224,8 @@ function createJsonRepair() {
   /** A name without quotes ends with its colon, any other word with the next blank or sign. */
   function inWord(sign: string): string {
     const isName = open.at(-1) === '{' && last !== 'colon'
-    if (isName && sign === ':') return endWord(JSON.stringify(word.trim())) + between(sign)
-    if (isName ? /[^\s\p{L}\p{N}_$-]/u.test(sign) : /[\s,:;{}[\]"'/\uff0c\u3001]/.test(sign)) {
+    if (isName && (sign === ':' || sign === '=')) return endWord(JSON.stringify(word.trim())) + between(sign)
+    if (isName ? /[^\s\p{L}\p{N}_$-]/u.test(sign) : /[\s,:;{}[\]()"'/\uff0c\u3001]/.test(sign)) {
       return isName ? giveUp(endWord(word) + sign) : endWord(jsonOf(word)) + between(sign)
     }
     word += sign
@@ -246,7 +238,7 @@ function createJsonRepair() {
   }
 
   function between(written: string): string {
-    const sign = SIGNS.get(written) ?? written
+    const sign = SIGNS[written] ?? written
     if (sign.trim() === '') {
       const blank = sign < '\x7f' ? sign : ' '
       if (held === '') return blank
@@ -273,7 +265,7 @@ function createJsonRepair() {
       last = 'value'
       return release().slice(1) + sign
     }
-    const closes = QUOTES.get(sign)
+    const closes = QUOTES[sign]
     const begins = closes !== undefined || sign === '{' || sign === '['
     const comma = last !== 'value' || !open.length ? '' : begins && before.trim() === '' ? ',' : null
     if (comma === null) return giveUp(sign)
@@ -283,6 +275,8 @@ function createJsonRepair() {
       last = 'value'
       return `${comma}${release()}"`
     }
+    // Some engines write two brackets for one, as templates do.
+    if (sign === '{' && last === 'open' && open.at(-1) === '{') return ''
     if (begins) {
       open.push(sign)
       last = 'open'
@@ -304,10 +298,24 @@ function createJsonRepair() {
       return ''
     }
     if (sign === closing) {
-      state = 'between'
-      return '"'
+      state = 'quote'
+      quote = sign
+      return ''
     }
     return sign === '"' || /\p{Cc}/u.test(sign) ? JSON.stringify(sign).slice(1, -1) : sign
+  }
+
+  function atQuote(sign: string): string {
+    if (sign.trim() === '') {
+      quote += sign
+      return ''
+    }
+    if (!FOLLOWS.test(sign)) {
+      state = 'text'
+      return JSON.stringify(quote).slice(1, -1) + inText(sign)
+    }
+    state = 'between'
+    return `"${quote.slice(1).replace(/[^ \t\r\n]/g, ' ')}${between(sign)}`
   }
 
   function inComment(sign: string): string {
@@ -324,6 +332,7 @@ function createJsonRepair() {
   function take(sign: string): string {
     if (state === 'raw') return sign
     if (state === 'text') return inText(sign)
+    if (state === 'quote') return atQuote(sign)
     if (state === 'comment') return inComment(sign)
     return state === 'word' ? inWord(sign) : between(sign)
   }
@@ -332,7 +341,7 @@ function createJsonRepair() {
     if (sign === '\\' && state === 'between' && last === 'open') isQuoted = true
     if (!isQuoted) return take(sign)
     if (isUnquoting || sign !== '\\') {
-      const meant = isUnquoting ? (UNQUOTED.get(sign) ?? sign) : sign
+      const meant = isUnquoting ? (UNQUOTED[sign] ?? sign) : sign
       isUnquoting = false
       return take(meant)
     }
@@ -343,7 +352,7 @@ function createJsonRepair() {
   /** The brackets that close what is open, where nothing else is missing. */
   function closers(): string {
     const endsWord = state === 'word' && (last === 'colon' || open.at(-1) === '[')
-    const isValue = endsWord || (state === 'between' && last === 'value')
+    const isValue = endsWord || (/between|quote/.test(state) && last === 'value')
     return isValue
       ? open
           .map((sign) => (sign === '{' ? '}' : ']'))
@@ -369,6 +378,7 @@ function createJsonRepair() {
     /** What was held back, at the end of the text. Closes what is open if the text is whole. */
     end: (isWhole: boolean): string =>
       release() +
+      (state === 'quote' ? '"' : '') +
       (isWhole ? jsonOf(word) : word) +
       (isEscaped ? '\\' : '') +
       (state === 'comment' && marks === '/' ? marks : '') +

@@ -109,7 +109,7 @@ function turnOfAnswer(answer: WholeAnswer, request: RunRequest): Turn {
     text: storable(request.json ? jsonAnswer(heard, finish === 'stop' && hit === null, request.json) : heard),
     reasoning,
     refusal,
-    toolCalls: calls.length ? calls.map((call) => ownCall(call, request, newCallId(request.mode))) : calls,
+    toolCalls: calls.length ? calls.map((call) => ownCall(call, request, newCallId(request.mode), finish)) : calls,
     finish: hit === null ? finish : 'stop',
     stoppedBy: hit ?? knownStop(request, answer.stoppedBy),
     ttftMs: null,
@@ -182,6 +182,8 @@ async function streamed(
   const toolCalls: ToolCall[] = []
   const ids: string[] = []
   const idAt = (place: number) => (ids[place] ??= newCallId(request.mode))
+  /** Arguments in pieces. They wait until the name is complete. */
+  const written: { filter: ReturnType<typeof createJsonFilter>; waiting: string[] }[] = []
   let ttftMs: number | null = null
   const content = new Pieces()
   let reasoning = ''
@@ -224,11 +226,14 @@ async function streamed(
         return part.text ? emit(part) : undefined
       case 'call-delta': {
         const name = toolNamed(part.name, request.tools) ?? part.name
+        written[part.place] ??= { filter: createJsonFilter(formOf(name, request)), waiting: [] }
+        const call = written[part.place]!
+        call.waiting.push(call.filter.add(part.arguments))
         if (!mayCall(offered, name, part.place)) return
-        return emit({ type: 'call', id: idAt(part.place), name, arguments: part.arguments })
+        return emit({ type: 'call', id: idAt(part.place), name, arguments: call.waiting.splice(0).join('') })
       }
       case 'tool-call':
-        return void toolCalls.push(ownCall(part, request, idAt(toolCalls.length)))
+        return void toolCalls.push(part)
       case 'usage':
         usage = part
         return
@@ -247,7 +252,7 @@ async function streamed(
     text: content.text + rest,
     reasoning,
     refusal,
-    toolCalls,
+    toolCalls: toolCalls.map((call, place) => ownCall(call, request, idAt(place), finish)),
     finish,
     stoppedBy: stop?.hit() ?? stoppedBy,
   }
@@ -340,13 +345,20 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** A call under our id, because upstream ids may repeat and would reveal the upstream. */
-const ownCall = ({ name, arguments: args, extra }: ToolCall, request: RunRequest, id: string): ToolCall => ({
-  id,
-  name: toolNamed(name, request.tools) ?? name,
-  arguments: args,
-  ...(extra ? { extra } : {}),
+/** Words of engines for a call without arguments. */
+const NO_ARGUMENTS: ReadonlySet<string> = new Set(['', 'null', 'none', 'nil', 'undefined', '[]', '""'])
+
+const formOf = (called: string, { tools }: RunRequest) => ({
+  schema: tools?.find(({ name }) => name === called)?.parameters ?? {},
 })
+
+/** A call under our id, because upstream ids may repeat and would reveal the upstream, with corrected arguments. */
+function ownCall({ name: called, arguments: args, extra }: ToolCall, request: RunRequest, id: string, finish: string) {
+  const name = toolNamed(called, request.tools) ?? called
+  const isNone = NO_ARGUMENTS.has(args.trim().toLowerCase())
+  const json = isNone ? '{}' : jsonAnswer(args, finish !== 'length', formOf(name, request))
+  return { id, name, arguments: json, ...(extra ? { extra } : {}) }
+}
 
 /** True if the choice requires a call. */
 export const demands = (offered: OfferedTools | null): boolean =>

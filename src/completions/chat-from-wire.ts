@@ -2,7 +2,7 @@ import { findEngine, type ImageDetail, LOCAL_EMBEDDING, type Message, type ToolC
 import { invalidInput, messageOf } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
 import type { Static } from '../kernel/schema'
-import { isBlank } from '../kernel/text'
+import { isBlank, wordOf } from '../kernel/text'
 import { assertFits } from '../kernel/validation'
 import {
   type FunctionChat,
@@ -33,11 +33,11 @@ const textOf = ({ content, refusal }: ChatMessage): string => {
 const TEXTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text'])
 
 /** The assistant's reasoning before this message, as its client sends it back. Empty if there is none. */
-const reasoningOf = ({ content, reasoning_content: reasoning }: ChatMessage): string => {
-  if (reasoning || !Array.isArray(content)) return reasoning ?? ''
-  return content
-    .map((part) => (part.type === 'thinking' ? part.thinking : part.type === 'reasoning' ? (part.text ?? '') : ''))
-    .join('')
+const reasoningOf = (message: ChatMessage): string => {
+  const { content, reasoning_content: long, reasoning: short, reasoning_details: details } = message
+  const [parts = []] = [details, content].filter(Array.isArray)
+  const thoughts = parts.filter((part) => /^(?:thinking|reasoning)/.test(part?.type))
+  return long || wordOf(short) || thoughts.map(({ thinking, text }) => wordOf(thinking ?? text)).join('')
 }
 
 /** The images of a message. Its index in the request's `messages` is `index`, and its index in `context` is `turn`. */

@@ -68,7 +68,8 @@ export const ChatMessage = t.Object({
   tool_call_id: t.Optional(nullable(t.String({ maxLength: 128 }))),
 })
 
-export type SentMessage = Static<typeof ChatMessage>
+/** A message. Some clients send the reasoning under other names. */
+export type SentMessage = Static<typeof ChatMessage> & { reasoning?: unknown; reasoning_details?: unknown }
 /** A message with function calls only. */
 export type ChatMessage = Omit<SentMessage, 'tool_calls'> & { tool_calls?: FunctionCall[] | null }
 

@@ -51,7 +51,7 @@ export type Refusal = {
 
 type Stated = { message: string; codes: readonly string[]; param: string; numbers: Record<string, unknown> }
 
-const REFUSING: ReadonlySet<number> = new Set([400, 413, 422])
+const REFUSING: ReadonlySet<number> = new Set([400, 403, 413, 422])
 
 /** Characters of an upstream's text to read or keep, at most. */
 const MAX_WORDS = 16_384
@@ -67,6 +67,8 @@ const OPERATORS_WORDS = [
   /^[^.:]{0,40}\bapi[ _-]?key\b[^.:]{0,40}\b(?:invalid|not valid|incorrect|missing)/i,
   /^[^.:]{0,40}\b(?:credit balance is too low|billing hard limit|insufficient (?:account )?(?:balance|credits?|funds))/i,
   /^\W?max_(?:completion_|output_)?tokens\b(?!.*context).*(?:completion|output) tokens/i,
+  /\bno models? (?:is |are )?loaded|\bmodel\b.{0,120}\b(?:crashed|unloaded|decommissioned|deprecated|retired)|failed to load (?:the )?model/i,
+  /not a valid model\b|location is not supported|not available in your (?:region|country)/i,
 ]
 
 /** Longer messages are not matched, because they may quote the prompt, which must not become the operator's fault. */
@@ -75,7 +77,7 @@ const MAX_OPERATORS_CHARS = 300
 const LENGTH_CODE = /context_(?:length|size|window)|exceed_context|too_(?:long|large)|string_above_max_length/i
 
 const LENGTH_WORDS =
-  /context[ -](?:length|size|window)|too long|too large|too many (?:input )?tokens|max(?:imum)? (?:number of )?(?:input |prompt |message )?tokens|max(?:imum)? (?:model |input |prompt )?length|max_seq_len|context limit|context of \d|tokens length|上下文长度|token count|token limit|reduce the length|max_new_tokens|must have less than \d+ tokens|range of input length/i
+  /max_model_len|model (?:token )?limit|longer than the max|tokens?\b.{0,40}\b(?:exceeds?|at most)\b|超长|context[ -](?:length|size|window)|too long|too large|too many (?:input )?tokens|max(?:imum)? (?:number of )?(?:input |prompt |message )?tokens|max(?:imum)? (?:model |input |prompt )?length|max_seq_len|context limit|context of \d|tokens length|上下文长度|token count|token limit|reduce the length|max_new_tokens|must have less than \d+ tokens|range of input length/i
 
 /** Messages of a 500 that mean that the prompt is too long. */
 const OVER_CONTEXT =
@@ -113,6 +115,7 @@ const MAX = [
   String.raw`(?:context of|max_seq_len \(|上下文长度) ?${NUMBER}`,
   String.raw`max(?:imum)? (?:number of )?(?:\w+ )?tokens[^\d.]{0,30}${NUMBER}`,
   `${NUMBER} (?:tokens? )?maximum`,
+  String.raw`(?:max_model_len|maximum)[^\d.]{0,30}${NUMBER}`,
   String.raw`(?:limit|limited to|at most|up to|must be <=|less than|cannot exceed|exceeding)[^\d.]{0,30}${NUMBER}`,
   String.raw`range of input length should be \[\d+, ${NUMBER}`,
 ].map((words) => new RegExp(words, 'gi'))
@@ -120,6 +123,7 @@ const MAX = [
 /** How upstreams state the size of the request. */
 const SENT = [
   String.raw`(?:resulted in|requested:?|contains|too long:|token count|prompt \(length|request|received|got|given:|request has)[ (]{1,2}(?:about )?${NUMBER}`,
+  String.raw`length ${NUMBER}\)? (?:is longer|exceeds)`,
 ].map((words) => new RegExp(words, 'gi'))
 
 const wholeNumber = (value: unknown): number | null =>
@@ -134,9 +138,11 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
   const code = found?.[1] ?? ''
   const message = `the upstream answered ${status}${code ? ` (${code})` : ''}`
-  const isWait = status === 429 || status === 503
+  const isThrottled =
+    status === 429 || (MAY_BE_THROTTLED.has(status) && saysThrottled(readStated(body.slice(0, MAX_WORDS))))
+  const isWait = isThrottled || status === 503
   const retryAfterS = readRetryAfter(headers, now) ?? (isWait ? statedWait(headers, body, now) : undefined)
-  if (status === 429) return new EngineFailure('throttled', message, { retryAfterS })
+  if (isThrottled) return new EngineFailure('throttled', message, { retryAfterS })
   if (status === 408 || status === 504) return new EngineFailure('timeout', message, { retryAfterS })
   const about = readRefusal(status, body)
   if (status >= 500 && !about) return new EngineFailure('server', message, { retryAfterS })
@@ -147,6 +153,15 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
     `${message}: ${CAUSES.get(status) ?? 'it does not accept the configured address, key or model'}`,
   )
 }
+
+/** Other statuses with which some servers report a rate limit. */
+const MAY_BE_THROTTLED: ReadonlySet<number> = new Set([400, 403, 500])
+const THROTTLED_CODE = /rate_?limit|throttl|too_?many_?(?:requests|tokens)|quota_?exceeded/i
+const THROTTLED_WORDS = /\brate ?limit(?:ed|error)?\b|^rate exceeded|^too many (?:requests|tokens, please wait)/i
+
+const saysThrottled = ({ codes, message }: Stated): boolean =>
+  codes.some((code) => THROTTLED_CODE.test(code)) ||
+  (message.length <= MAX_OPERATORS_CHARS && THROTTLED_WORDS.test(message))
 
 /**
  * Maps an error inside a 200 to a failure, as if it had come with its own status (docs/api.md 22.3). `wire` is the body
@@ -174,6 +189,7 @@ export function isReport(value: object): boolean {
     title,
     msg,
     error_msg,
+    errmsg,
     success,
     base_resp,
     detail,
@@ -183,7 +199,8 @@ export function isReport(value: object): boolean {
   // Vendors' own forms of an error within a 200.
   if (success === false || typeof error_msg === 'string' || objectOf(base_resp).status_code) return true
   if (object === 'error' || objectOf(ResponseMetadata).Error || Object.keys(value).join() === 'detail') return true
-  const words = message ?? title ?? msg ?? detail
+  const words = message ?? title ?? msg ?? detail ?? errmsg
+  if (typeof words === 'string' && THROTTLED_WORDS.test(words)) return true
   const isNamed = status === 'error' || (typeof code === 'string' && /^(?!Success|OK)[A-Z][A-Za-z.]{3,60}$/.test(code))
   return typeof words === 'string' && (isNamed || Number(code ?? status) >= 400)
 }
@@ -204,19 +221,15 @@ const CAUSES = new Map([
   [404, 'it does not know this model or address'],
 ])
 
-/** Seconds to wait, from `retry-after-ms` or either form of `Retry-After`. Undefined when neither is usable. */
+/** Seconds to wait, from the headers of the wait itself. Undefined when none is usable. */
 function readRetryAfter(headers: Headers, now: number): number | undefined {
-  const ms = headers.get('retry-after-ms')?.trim() ?? ''
+  const ms = (headers.get('retry-after-ms') ?? headers.get('x-ms-retry-after-ms'))?.trim() ?? ''
   if (/^\d{1,12}(?:\.\d{1,9})?$/.test(ms)) return Number(ms) / 1_000
   // Two proxies may send it twice. Some servers quote it, or add a unit, as in `30s`, `PT30S` and `30 seconds`.
-  const given = headers.get('retry-after')?.trim().replace(/^"|"$/g, '') ?? ''
+  const given = (headers.get('retry-after') ?? headers.get('x-retry-after'))?.trim().replace(/^"|"$/g, '') ?? ''
   const word = /^\d+,/.test(given) ? given.split(',')[0]! : given
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(word)) return Number(word)
-  const spelled = word
-    .toLowerCase()
-    .replace(/^pt/, '')
-    .replace(/^(\d{1,9}) ?([smh])(?:ec|in|our)[a-z]{0,5}$/, '$1$2')
-  return secondsOf(spelled) ?? untilMoment(word, now)
+  return secondsOf(word) ?? untilMoment(word, now)
 }
 
 /** The limits that upstreams count, with their headers: what is left, and when it is reset. */
@@ -229,23 +242,31 @@ const LIMITS = [
   ['ratelimit-remaining', 'ratelimit-reset'] as const,
 ]
 
+const WAIT_MEMBER =
+  /"(?:retry_?after|resets?_in|estimated_time)(?:_?(ms|s)[a-z]{0,9})?"\s*:\s*"?(\d{1,9}(?:\.\d{1,9})?)\b/i
+const TIME = String.raw`\d{1,9}(?:\.\d{1,9})? ?(?:ms|milliseconds?|h|hours?|hrs?|m|minutes?|mins?|s|seconds?|secs?)(?![a-z])`
+/** How a text states the time to wait. */
+const WAITS = new RegExp(
+  String.raw`"retryDelay"\s*:\s*"(${TIME})|(?:\b(?:retry|try again|wait|resets?|available|allowed)\b[^\d"]{0,24}|在 ?)(${TIME}(?:(?:,| and)? ?${TIME})*|\d{1,6} ?秒)|\bretry[ -]after:? (\d{1,6})\b`,
+  'i',
+)
+
 /** Seconds to wait, from the body of a 429 or a 503, or from the headers of the exhausted limit. */
 function statedWait(headers: Headers, body: string, now: number): number | undefined {
   const words = body.slice(0, MAX_WORDS)
-  const wait = /"retryDelay"\s*:\s*"([\d.hms]{2,20})"|try again in ([\d.hms]{2,20}?)(?=[.,]?(?:\s|"|$))/i.exec(words)
-  const [, count, unit] = /\b(?:retry|try again|wait) (?:after |in )?(\d{1,6}) ?(s|m|h)(?:ec|in|our)/i.exec(words) ?? []
-  const [, member] =
-    /"(?:retry_?after(?:_?s(?:econds)?)?|estimated_time)"\s*:\s*"?(\d{1,6}(?:\.\d{1,9})?)\b/i.exec(words) ?? []
+  const [, delay, phrase, bare] = WAITS.exec(words) ?? []
+  const [, unit = 's', member] = WAIT_MEMBER.exec(words) ?? []
   const [, moment = ''] = /\bresets? at:? (\d{4}-\d\d-\d\d[T ][\d:]{5,8}(?: ?(?:UTC|Z))?)/i.exec(words) ?? []
   // One vendor repeats the headers in the body.
   const [, inBody = ''] = /"x-ratelimit-reset"\s*:\s*"(\d{10,13})"/i.exec(words) ?? []
   const spent = LIMITS.filter(([left]) => headers.get(left) === '0').map(([, reset]) => headers.get(reset) ?? '')
   const [, draft] = /\br=0;t=(\d{1,6})\b/.exec(headers.get('ratelimit') ?? '') ?? []
-  const resets = [...spent, draft ?? '', headers.get('x-ratelimit-timeremaining') ?? '', inBody]
+  const others = ['x-ratelimit-timeremaining', 'x-ratelimit-reset-after'].map((name) => headers.get(name) ?? '')
+  const resets = [...spent, draft ?? '', ...others, inBody]
     // Fewer digits than a moment has are seconds.
     .map((word) => secondsOf(/^\d{1,6}(?:\.\d{1,9})?$/.test(word) ? `${word}s` : word) ?? untilMoment(word, now))
-  const stated = secondsOf(wait?.[1] ?? wait?.[2] ?? '') ?? secondsOf(`${count}${unit?.toLowerCase()}`)
-  return stated ?? secondsOf(`${member}s`) ?? untilMoment(moment, now) ?? resets.find((one) => one !== undefined)
+  const stated = secondsOf(delay ?? phrase ?? `${bare}s`)
+  return stated ?? secondsOf(`${member}${unit}`) ?? untilMoment(moment, now) ?? resets.find((one) => one !== undefined)
 }
 
 /** Seconds until a moment: a date, or seconds or milliseconds since 1970. Undefined for other text. */
@@ -260,15 +281,15 @@ function untilMoment(word: string, now: number): number | undefined {
   return Number.isFinite(at) ? Math.max(0, Math.ceil((at - now) / 1_000)) : undefined
 }
 
-/** Parses durations like `1m30.5s` and `250ms` into seconds, rounded up. Undefined for other text. */
-function secondsOf(word: string): number | undefined {
-  const found = /^(?:(\d{1,4})h)?(?:(\d{1,6})m(?!s))?(?:(\d{1,6}(?:\.\d{1,9})?)s)?(?:(\d{1,9}(?:\.\d{1,9})?)ms)?$/.exec(
-    word,
-  )
-  if (!found || !word) return undefined
-  const [hours, minutes, seconds, ms] = found.slice(1).map((digits) => Number(digits ?? 0))
-  return Math.ceil(hours! * 3_600 + minutes! * 60 + seconds! + ms! / 1_000)
+/** Parses durations like `1m30.5s`, `250ms` and `2 minutes and 3 seconds` into seconds, rounded up. */
+function secondsOf(words: string): number | undefined {
+  const text = words.trim().toLowerCase().replace(/^pt/, '')
+  const parts = [...text.matchAll(/(\d{1,9}(?:\.\d{1,9})?) ?(ms|mil|[hms秒])[a-z]{0,9}(?:,| and)? ?/g)]
+  if (!parts.length || parts.map(([part]) => part).join('') !== text) return undefined
+  return Math.ceil(parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0))
 }
+
+const UNITS: Readonly<Record<string, number>> = { h: 3_600, m: 60, s: 1, 秒: 1, ms: 0.001, mil: 0.001 }
 
 /** Maps an exception of a call to a failure: there was no connection, or it broke. */
 export function failureOfError(error: unknown): EngineFailure {
@@ -283,6 +304,8 @@ export function readRefusal(status: number, body: string): Refusal | null {
   // Some local servers answer 500 when a prompt is too long. Any other 500 is a server failure.
   if (status === 500 && !OVER_CONTEXT.test(stated.message)) return null
   const { message, codes, param } = stated
+  // A 403 may be about the content, but is about the key otherwise.
+  if (status === 403 && !PARTS[0]![2].test(message)) return null
   if (codes.some((code) => OPERATORS_CODE.test(code))) return null
   if (message.length <= MAX_OPERATORS_CHARS && OPERATORS_WORDS.some((words) => words.test(message))) return null
   if (codes.some((code) => LENGTH_CODE.test(code)) || LENGTH_WORDS.test(message)) {
@@ -306,9 +329,11 @@ function readStated(body: string): Stated {
     parsed === null ? body : null,
   ]
   const details = Array.isArray(error.details) ? error.details.map((one) => objectOf(one).reason) : []
+  // One vendor has the words of the server behind it there.
+  const { raw } = objectOf(error.metadata)
   return {
-    message: words.find((word) => typeof word === 'string') ?? '',
-    codes: [error.code, error.type, error.status, ...details].filter((code) => typeof code === 'string'),
+    message: [words.find((word) => typeof word === 'string'), raw].filter((word) => typeof word === 'string').join(' '),
+    codes: [error.code, error.type, error.status, error.__type, ...details].filter((code) => typeof code === 'string'),
     param: typeof error.param === 'string' ? error.param : '',
     numbers: error,
   }

@@ -113,6 +113,14 @@ describe('JSON as models write it', () => {
     ['JSON in a JSON string', '"{\\"a\\":\\"x\\\\ny\\"}"', '{"a":"x\\ny"}'],
     ['escaped quotes (allms#21)', '{\\"a\\": [1], \\"b\\":\\"x\\"}', '{"a":[1],"b":"x"}'],
     ['an answer closed twice (modlens#45)', '{"a":{"b":1}}}', '{"a":{"b":1}}'],
+    [
+      'quotes in a text (pythinker-code#62)',
+      '{"a":"said "no" to it","b":["x"y"]}',
+      '{"a":"said \\"no\\" to it","b":["x\\"y"]}',
+    ],
+    ['equals signs', '{"a" = 1, b = "x = y"}', '{"a":1,"b":"x = y"}'],
+    ['tuples', "{'a': ('x', 1), 'b': [(1, 2)]}", '{"a":["x",1],"b":[[1,2]]}'],
+    ['two brackets for one (tinyagents#68)', '{{"a":{"b":1}}}', '{"a":{"b":1}}'],
     ['a quote in a text of single quotes', `{'a': 'say "hi", it\\'s'}`, `{"a":"say \\"hi\\", it's"}`],
   ])('with %s is read as meant, whole and in pieces', (_, answer, wanted) => {
     for (const size of [1, 2, 7, answer.length]) {
@@ -132,7 +140,6 @@ describe('JSON as models write it', () => {
     ['JSON', ' {"a": 1.0}', '{"a": 1.0}'],
     ['what was cut within a text', '{"a":[1,"x', '{"a":[1,"x'],
     ['no JSON', '{not json}', '{not json}'],
-    ['words in a text', '{"a":"said "no" to it"}', '{"a":"said "no" to it"}'],
   ])('%s stays as it is', (_, answer, wanted) => expect(jsonAnswer(answer)).toBe(wanted))
 
   test('a hostile text takes no time (I28)', async () => {

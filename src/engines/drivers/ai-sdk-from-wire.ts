@@ -47,6 +47,8 @@ export function createPartReader(isBlocked: () => boolean) {
         return at ? [{ type: 'call-delta', ...at, arguments: part.delta }] : []
       }
       case 'tool-call': {
+        // A call that the vendor itself has run.
+        if (part.providerExecuted) return []
         const [call] = withThoughts([toCall(part)], signed(thoughts.values()))
         thoughts = new Map()
         return [{ type: 'tool-call', ...call! }]
@@ -68,7 +70,7 @@ export function readResult(
   { content, finishReason, usage }: LanguageModelV4GenerateResult,
   isBlocked: boolean,
 ): EngineAnswer {
-  const calls = content.flatMap((part) => (part.type === 'tool-call' ? [toCall(part)] : []))
+  const calls = content.flatMap((part) => (part.type === 'tool-call' && !part.providerExecuted ? [toCall(part)] : []))
   const thoughts = content.flatMap((part) =>
     part.type === 'reasoning' ? [{ text: part.text, ...joined(undefined, part.providerMetadata) }] : [],
   )

@@ -135,8 +135,12 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
     const pieces: Uint8Array[] = []
     for (let piece = await reader.read(); piece; piece = await reader.read()) pieces.push(piece)
     const body = Buffer.concat(pieces)
-    if (/^application\/json\b/i.test(headers.get('content-type') ?? '')) inspect(parsed(body.toString('utf8')), headers)
-    return new Response(body, { status: 200, headers })
+    if (!/^application\/json\b/i.test(headers.get('content-type') ?? ''))
+      return new Response(body, { status: 200, headers })
+    const value = parsed(body.toString('utf8'))
+    inspect(value, headers)
+    const [whole] = completed(value) ?? []
+    return new Response(whole ? JSON.stringify(whole) : body, { status: 200, headers })
   }
 
   /** Events for the packages: one at a time, without empty ones, ending with the answer. */
@@ -154,7 +158,8 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
           split(() => (piece ? splitter.take(decoder.decode(piece, { stream: true })) : splitter.end()))
           for (const { raw, value } of events) {
             inspect(value, headers)
-            controller.enqueue(Buffer.from(`data: ${raw.replaceAll('\n', '\ndata: ')}\n\n`))
+            const given = completed(value)?.map((one) => JSON.stringify(one)) ?? [raw.replaceAll('\n', '\ndata: ')]
+            for (const one of given) controller.enqueue(Buffer.from(`data: ${one}\n\n`))
             if (LAST.has((value as Wire | null)?.type)) return controller.close()
             // One vendor has no last event, and similar servers may omit it. After the finish only usage follows.
             const wire = value as Wire | null
@@ -237,6 +242,64 @@ type Wire = {
   response?: { error?: unknown } | null
   promptFeedback?: { blockReason?: unknown } | null
   candidates?: { finishReason?: unknown }[] | null
+}
+
+const NO_USAGE = { input_tokens: 0, output_tokens: 0 }
+const EVENTS = /^(?:message|content_block|ping|error$|response)/
+const BLOCKS = new Set<unknown>(['text', 'thinking', 'redacted_thinking', 'tool_use'])
+const DELTAS = new Set<unknown>(['text_delta', 'thinking_delta', 'signature_delta', 'input_json_delta'])
+
+/**
+ * An event or a body with what similar servers leave out, as the packages need it, and without blocks and items that
+ * they do not know. The list is empty for an event to leave out. Null if nothing has to change.
+ */
+function completed(value: unknown): unknown[] | null {
+  if (typeof value !== 'object' || value === null) return null
+  const wire = value as Json
+  if (wire.object === 'response') return [{ ...wire, output: listOf(wire.output).flatMap(itemOf) }]
+  const { type, index, message, content, content_block: block, delta, item, usage = NO_USAGE } = wire
+  if (typeof type === 'string' && !EVENTS.test(type)) return []
+  switch (type) {
+    case 'message':
+      return [
+        {
+          ...wire,
+          usage,
+          content: listOf(content)
+            .filter(({ type }) => BLOCKS.has(type))
+            .map(signed),
+        },
+      ]
+    case 'message_start':
+      return [{ ...wire, message: { ...(message as Json), usage: (message as Json)?.usage ?? NO_USAGE } }]
+    case 'message_delta':
+      return [{ ...wire, usage }]
+    case 'content_block_start': {
+      const { type: kind, text } = block as Json
+      const begun = { type: 'content_block_delta', index, delta: { type: 'text_delta', text } }
+      return text ? [{ ...wire, content_block: { type: kind, text: '' } }, begun] : BLOCKS.has(kind) ? null : []
+    }
+    case 'content_block_delta':
+      return DELTAS.has((delta as Json).type) ? null : []
+    case 'response.output_item.added':
+    case 'response.output_item.done':
+      return itemOf(item as Json).map((one) => ({ ...wire, item: one }))
+    default:
+      return null
+  }
+}
+
+type Json = Record<string, unknown>
+
+const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value : [])
+
+const signed = (block: Json): Json => (block.type === 'thinking' ? { signature: '', ...block } : block)
+
+function itemOf(item: Json): Json[] {
+  const { type, call_id: id = 'item', content } = item
+  const parts = listOf(content).map((part) => ({ annotations: [], ...part }))
+  if (type === 'message') return [{ id, ...item, content: parts }]
+  return type === 'function_call' || type === 'reasoning' ? [{ id, ...item }] : []
 }
 
 /** The vendors' names of the last event of an answer. */

@@ -32,24 +32,22 @@ export function withoutMarks(text: string): string {
 
 /** Finish reasons of upstreams, in lower case without `_`, `-` and blanks. */
 const FINISHES = new Map<string, FinishReason>([
-  ...`stop endturn end eos eostoken stopsequence stoptoken complete completed done finish finished normal`
-    .split(' ')
-    .map((word) => [word, 'stop'] as const),
-  ...`length maxtokens maxoutputtokens maxcompletiontokens maxnewtokens maxlength modellength tokenlimit
-    modelcontextwindowexceeded contextlengthexceeded contextlength errorlimit`
+  ...`stop endturn end eos eosfound eostoken eog eot imend messageend stopsequence stoptoken stopstring stopstringfound
+    stopword complete completed done finish finished normal`
     .split(/\s+/)
+    .map((word) => [word, 'stop'] as const),
+  ...`maxtokens maxoutputtokens maxcompletiontokens maxnewtokens maxoutput limit tokenlimit errorlimit repetition`
+    .split(' ')
     .map((word) => [word, 'length'] as const),
   ...['toolcalls', 'toolcall', 'tooluse', 'functioncall'].map((word) => [word, 'tool-calls'] as const),
-  ...`contentfilter contentfiltered safety refusal sensitive recitation blocklist prohibitedcontent spii language
-    guardrailintervened errortoxic imagesafety imageprohibitedcontent imagerecitation`
-    .split(/\s+/)
-    .map((word) => [word, 'content-filter'] as const),
+  ...['refusal', 'recitation', 'spii', 'language', 'imagerecitation'].map((word) => [word, 'content-filter'] as const),
 ])
 
-/** Families of finish reasons: each vendor has words of its own. */
+/** Families of finish reasons: each vendor has words of its own, and some give the token that ended the text. */
 const FAMILIES: readonly (readonly [RegExp, FinishReason])[] = [
-  [/filter|safety|moderat|polic(?:y|ies)|prohibited|guardrail/i, 'content-filter'],
-  [/length|(?:token|output|context).{0,30}(?:limit|reached|exceeded)/i, 'length'],
+  [/filter|safety|moderat|polic(?:y|ies)|prohibited|guardrail|block|sensitive|risk|toxic/i, 'content-filter'],
+  [/length|truncat|(?:token|output|context).{0,30}(?:limit|reached|exceeded)/i, 'length'],
+  [/^<.{1,60}>$/, 'stop'],
 ]
 
 const typeOf = (response: Response): string => response.headers.get('content-type') ?? ''
@@ -205,6 +203,8 @@ export function createEventSplitter(
       // One server names the field itself so.
       else if (text.startsWith('error:')) report(text.slice('error:'.length))
       else if (/^\s+data:/.test(text)) takeLine(text.trimStart())
+      // Some servers print JSON on several lines.
+      else if (data !== '' && !/^(?:event|id|retry)?:/.test(text)) data += `\n${text}`
       return
     }
     // Some servers add the prefix twice.
@@ -214,7 +214,7 @@ export function createEventSplitter(
     else if (!isObject && /^\s*"?\[done\]"?\s*$/i.test(raw)) done = true
     else if (data !== '') data += `\n${raw}`
     else {
-      const value = parsed(raw)
+      const value = parsed(raw) ?? (raw.endsWith('}') ? parsedLoosely(raw) : undefined)
       // Some servers send `null` or a word as a keep-alive.
       if (typeof value === 'object' && value !== null) give({ line: text, raw, value })
       else if (value === undefined && /^\s*[[{]/.test(raw)) data = raw
@@ -234,8 +234,8 @@ export function createEventSplitter(
     if (raw.trim() === '') return
     const value = parsed(raw)
     // Some servers write several objects as one event, or parts of a list.
-    const several =
-      value === undefined ? parsed(`[${raw.replace(/^\[|[,\]]\s*$/g, '').replace(/\}\s{0,9}(?=\{")/g, '},')}]`) : null
+    const list = raw.replace(/^\[|[,\]]\s*$/g, '').replace(/\}\s{0,9}(?:data: ?)?(?=\{")/g, '},')
+    const several = value === undefined ? parsed(`[${list}]`) : null
     if (value === undefined && !several) throw new EngineFailure('malformed', 'an event of the stream is not JSON')
     for (const one of several ? (several as unknown[]) : [value]) give({ line: '', raw, value: one })
   }
@@ -285,6 +285,14 @@ export function parsed(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+const LOOSE = /"(?:[^"\\]|\\[\s\S])*"?|-?(?:NaN|Infinity)\b/g
+
+/** Parses JSON as some servers write it: with control characters in texts, and with numbers that JSON does not have. */
+export function parsedLoosely(text: string): unknown {
+  const escaped = (found: string) => found.replace(/\p{Cc}/gu, (sign) => JSON.stringify(sign).slice(1, -1))
+  return parsed(text) ?? parsed(text.replace(LOOSE, (found) => (found.startsWith('"') ? escaped(found) : 'null')))
 }
 
 /** Waits for a promise at most `ms`. Null if it is late or rejects. */

@@ -33,8 +33,9 @@ function wireCalls(value: unknown): WireCall[] {
   if (value === null || value === undefined) return []
   const isCall = (item: unknown) => typeof item === 'object' && item !== null
   const isOne = typeof value === 'object' && ('function' in value || 'name' in value)
-  const calls: unknown[] = Array.isArray(value) ? value : [isOne ? value : null]
-  if (calls.every(isCall))
+  // Some servers send an object of calls by their index.
+  const calls: unknown[] = isOne ? [value] : Object.values(value)
+  if ((Array.isArray(value) || calls.length) && calls.every(isCall))
     return (calls as WireCall[]).map(({ name, arguments: args, input, ...call }) =>
       call.function || typeof name !== 'string' ? call : { ...call, function: { name, arguments: args ?? input } },
     )
@@ -79,19 +80,15 @@ export function createCallJoiner() {
         // Some servers repeat the whole call at the end, and some repeat all earlier arguments with each piece.
         const sent = textOfCalls(part)
         const isAll = call.arguments.length > 2 && call.arguments.startsWith('{') && sent.startsWith(call.arguments)
-        const text = repeats(call, part) ? '' : isAll ? sent.slice(call.arguments.length) : sent
+        const added = repeats(call, part) ? '' : isAll ? sent.slice(call.arguments.length) : sent
         // Some servers send an empty object before the real arguments.
-        if (text.trimStart().startsWith('{') && call.arguments === NOTHING) call.arguments = ''
+        const isLate = call.arguments === NOTHING && added.trimStart().startsWith('{')
+        if (isLate) call.arguments = ''
+        const text = call.arguments === '' ? added.replace(/^\s*\{\}\s*(?=\{)/, '') : added
         call.arguments += text
-        // An empty object may still be replaced, and JSON in a string is shown once it is complete.
-        const isHidden = call.arguments === NOTHING || call.arguments.startsWith('"')
-        const shown = isHidden
-          ? ''
-          : text.endsWith('>') && isWhole(withoutMarks(call.arguments))
-            ? withoutMarks(text)
-            : text
         if (Object.keys(extra).length) call.extra = { ...call.extra, ...extra }
-        return { place: call.place, name: call.name, arguments: shown }
+        // An empty object may still be replaced.
+        return { place: call.place, name: call.name, arguments: call.arguments === NOTHING ? '' : text }
       })
     },
 

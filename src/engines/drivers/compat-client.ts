@@ -29,7 +29,7 @@ import {
   isEvents,
   isJson,
   openBytes,
-  parsed,
+  parsedLoosely,
   readBytes,
   readText,
 } from './compat-body'
@@ -136,12 +136,12 @@ export function createCompatDriver(options: CompatOptions): Driver {
       else {
         const text = await readText(response, timeout)
         timeout.finished()
-        if (isEvents(text)) {
+        const body = isEvents(text) ? undefined : parsedLoosely(text)
+        if (body === undefined) {
           for (const part of readEvents(text, explainIn(response), thinksFirst)) await sink.take(part)
           return
         }
-        const answer = readAnswer(parsed(text), explainIn(response), thinksFirst)
-        const behind = giveAnswer(answer, sink)
+        const behind = giveAnswer(readAnswer(body, explainIn(response), thinksFirst), sink)
         if (behind) await behind
       }
     } catch (error) {
@@ -283,7 +283,8 @@ function messageToWire(message: Message, files: readonly GivenFile[]): unknown {
     function: { name: call.name, arguments: JSON.stringify(argumentsForHistory(call.arguments)) },
   }))
   const details = toolCalls.flatMap((call) => thoughtsIn(call).thoughts)
-  if (details.length) Object.assign(wire, { reasoning_details: details })
+  const isBlocks = (details as { type?: unknown }[]).some((one) => one?.type === 'thinking')
+  if (details.length) Object.assign(wire, { [isBlocks ? 'thinking_blocks' : 'reasoning_details']: details })
   return { ...wire, content: wire.content.length ? wire.content : null, tool_calls: calls }
 }
 
@@ -386,7 +387,7 @@ function readImageAnswer(text: string): MadeImage | { url: string } {
 }
 
 function dataOf(text: string): WireImage[] {
-  const { data } = (parsed(text) ?? {}) as { data?: unknown }
+  const { data } = (parsedLoosely(text) ?? {}) as { data?: unknown }
   if (!Array.isArray(data)) throw malformed()
   return data as WireImage[]
 }

@@ -8,7 +8,7 @@ import {
   type ToolCall,
 } from '../engine'
 import { isReport } from '../failures'
-import { createEventSplitter, createLinePattern, finishOf, finishWith, type WireEvent } from './compat-body'
+import { createEventSplitter, createLinePattern, finishOf, finishWith, parsed, type WireEvent } from './compat-body'
 import { createCallJoiner, type WireCall } from './compat-calls'
 import { createThoughtSplitter, splitText, withThoughts } from './upstream'
 
@@ -21,6 +21,7 @@ type WireText = {
   thinking?: unknown
   refusal?: unknown
   reasoning_details?: unknown
+  thinking_blocks?: unknown
   tool_calls?: unknown
   /** A single call, from servers without lists of calls. */
   function_call?: WireCall['function']
@@ -31,10 +32,12 @@ type WireChoice = {
   message?: WireText | null
   /** The text of servers that answer in the format of text completions. */
   text?: unknown
+  response?: unknown
   finish_reason?: unknown
   /** Other names of the finish. */
   finishReason?: unknown
   done_reason?: unknown
+  done?: unknown
   /** Some servers put the usage into the choice. */
   usage?: WireUsage | null
   /** Some servers name the text that ended the answer. */
@@ -42,7 +45,8 @@ type WireChoice = {
   matched_stop?: unknown
   logprobs?: { content?: unknown } | null
 }
-type WireAnswer = {
+/** Some servers answer with a choice alone. */
+type WireAnswer = Omit<WireChoice, 'usage'> & {
   choices?: WireChoice[] | null
   usage?: WireUsage | null
   /** Other places of the usage. */
@@ -56,13 +60,6 @@ type WireUsage = {
   prompt_tokens?: unknown
   completion_tokens?: unknown
   total_tokens?: unknown
-  /** The same counts in other formats. */
-  input_tokens?: unknown
-  output_tokens?: unknown
-  inputTokens?: unknown
-  outputTokens?: unknown
-  promptTokenCount?: unknown
-  candidatesTokenCount?: unknown
   tokens?: WireUsage | null
   prompt_tokens_details?: { cached_tokens?: unknown; cache_write_tokens?: unknown } | null
   input_tokens_details?: { cached_tokens?: unknown } | null
@@ -248,42 +245,52 @@ const logprobsOf = ({ logprobs }: WireChoice): TokenLogprob[] =>
   Array.isArray(logprobs?.content) ? logprobs.content : []
 
 /** The choice with index 0. Choices may come in any order. */
-const firstOf = ({ choices }: WireAnswer): WireChoice | undefined =>
-  choices?.[0]?.index ? (choices.find((choice) => !choice?.index) ?? choices[0]) : choices?.[0]
+function firstOf(wire: WireAnswer): WireChoice | undefined {
+  const { choices } = wire
+  if (!choices) return messageIn(wire) ? { ...wire, usage: null } : undefined
+  return choices[0]?.index ? (choices.find((choice) => !choice?.index) ?? choices[0]) : choices[0]
+}
 
-const messageIn = ({ message, text }: WireChoice): WireText | null =>
-  message ?? (typeof text === 'string' ? { content: text } : null)
+function messageIn({ message, text, response }: WireChoice): WireText | null {
+  if (typeof message === 'object' && message) return message
+  const content = text ?? response
+  return typeof content === 'string' ? { content } : null
+}
 
-const callsIn = ({ tool_calls: calls, function_call: call }: WireText): unknown =>
-  calls ?? (call ? [{ function: call }] : null)
+const callsIn = ({ tool_calls: calls, function_call: call }: WireText): unknown => {
+  // Some servers write an empty value of another type if there are none.
+  const hasNone = !calls || (typeof calls === 'object' && !Object.keys(calls).length)
+  return hasNone ? (call ? [{ function: call }] : null) : calls
+}
 
-/** Text, or the texts of a list of parts. Throws `malformed` for anything else. */
+/** Text, or the texts of a list of parts. Some servers give an answer in JSON as the value itself. */
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (content === null || content === undefined) return ''
   if (Array.isArray(content)) return content.map((part) => textOfPart(part, TEXTS)).join('')
-  if (typeof content === 'object') return textOfPart(content, TEXTS)
-  throw new EngineFailure('malformed', 'the content of the answer is no text')
+  return typeof content === 'object' && ('text' in content || 'type' in content)
+    ? textOfPart(content, TEXTS)
+    : JSON.stringify(content)
 }
 
 const TEXTS: ReadonlySet<unknown> = new Set([undefined, 'text', 'output_text'])
 const THOUGHTS: ReadonlySet<unknown> = new Set(['thinking', 'reasoning'])
-const DETAILS: ReadonlySet<unknown> = new Set(['reasoning.text'])
+const DETAILS: ReadonlySet<unknown> = new Set(['reasoning.text', 'reasoning.summary', 'thinking'])
 
 /** The text of a part of one of these types: its `text`, the text of nested parts, or the text in an object. */
 function textOfPart(part: unknown, types: ReadonlySet<unknown>): string {
   if (typeof part === 'string') return types === TEXTS ? part : ''
-  const { type, text, thinking } = (part ?? {}) as { type?: unknown; text?: unknown; thinking?: unknown }
+  const { type, text, thinking, summary } = (part ?? {}) as Record<string, unknown>
   if (!types.has(type)) return ''
-  const inner = thinking ?? text
+  const inner = thinking ?? text ?? summary
   if (Array.isArray(inner)) return inner.map((one) => textOfPart(one, TEXTS)).join('')
   const value = (inner as { value?: unknown } | null | undefined)?.value ?? inner
   return typeof value === 'string' ? value : ''
 }
 
 /** The finish reason of a choice. Some servers send empty ones before, and one the word `null`. */
-function finishIn({ finish_reason: usual, finishReason: camel, done_reason: done }: WireChoice): string | null {
-  const word = usual || camel || done
+function finishIn({ finish_reason, finishReason, done_reason, done }: WireChoice): string | null {
+  const word = finish_reason || finishReason || done_reason || (done === true && 'stop')
   return word && word !== 'null' ? String(word) : null
 }
 
@@ -291,7 +298,8 @@ const hasContent = (message: WireText): boolean =>
   Boolean(message.content || reasoningOf(message) || (Array.isArray(message.tool_calls) && message.tool_calls.length))
 
 /** Reasoning that one vendor needs back unchanged. */
-const detailsIn = ({ reasoning_details: details }: WireText): unknown[] => (Array.isArray(details) ? details : [])
+const detailsIn = ({ reasoning_details: details, thinking_blocks: blocks }: WireText): unknown[] =>
+  [details, blocks].find(Array.isArray) ?? []
 
 /** Servers use one of several names, or two. Others put the reasoning into parts of the content, or into details. */
 function reasoningOf(message: WireText): string {
@@ -307,7 +315,8 @@ function reasoningOf(message: WireText): string {
   )
 }
 
-function readObject(value: unknown, explain: ExplainError): WireAnswer {
+function readObject(given: unknown, explain: ExplainError): WireAnswer {
+  const value = inside(given)
   if (typeof value !== 'object' || value === null) throw new EngineFailure('malformed', 'the answer is not an object')
   if (('error' in value && value.error) || isReport(value)) throw explain(value)
   const { choices } = value as WireAnswer
@@ -317,6 +326,19 @@ function readObject(value: unknown, explain: ExplainError): WireAnswer {
   return value
 }
 
+/** An answer out of what some servers put around it: a list, a text, or an object with more members. */
+function inside(given: unknown): unknown {
+  if (typeof given === 'string') return parsed(given)
+  if (typeof given !== 'object' || given === null || 'choices' in given) return given
+  const { data, result } = given as { data?: unknown; result?: unknown }
+  const inner = Array.isArray(given) ? given[0] : (data ?? result)
+  return typeof inner === 'object' && inner !== null && ('choices' in inner || 'response' in inner) ? inner : given
+}
+
+/** Names of the counts in all formats, in lower case without `_`. */
+const PROMPT = /^(?:prompt|input)tokens?(?:count)?$/
+const WRITTEN = /^(?:completion|output|generated|candidates)tokens?(?:count)?$/
+
 function usageIn(wire: WireAnswer, choice: WireChoice | undefined): StatedUsage | null {
   const stated = wire.usage ?? choice?.usage ?? wire.x_groq?.usage ?? wire.usageMetadata
   const usage = stated?.tokens ?? stated
@@ -324,8 +346,16 @@ function usageIn(wire: WireAnswer, choice: WireChoice | undefined): StatedUsage 
     const { prompt_eval_count: promptTokens, eval_count: completionTokens } = wire
     return completionTokens === undefined ? null : { promptTokens, completionTokens }
   }
-  const prompt = usage.prompt_tokens ?? usage.input_tokens ?? usage.inputTokens ?? usage.promptTokenCount
-  const written = usage.completion_tokens ?? usage.output_tokens ?? usage.outputTokens ?? usage.candidatesTokenCount
+  const count = (usual: unknown, names: RegExp): unknown => {
+    const [, other] =
+      usual === undefined
+        ? (Object.entries(usage).find(([name]) => names.test(name.toLowerCase().replaceAll('_', ''))) ?? [])
+        : []
+    const found = usual ?? other
+    return typeof found === 'string' && found !== '' ? Number(found) : found
+  }
+  const prompt = count(usage.prompt_tokens, PROMPT)
+  const written = count(usage.completion_tokens, WRITTEN)
   const details = usage.prompt_tokens_details ?? usage.input_tokens_details
   const cached =
     details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.num_cached_tokens ?? usage.cached_tokens

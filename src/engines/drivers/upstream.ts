@@ -246,7 +246,8 @@ export function splitText(
   const split = { text: '', reasoning }
   for (const part of [...splitter.take(whole), ...splitter.end()])
     if (part.type === 'text') split.text += part.text
-    else if (part.type === 'reasoning') split.reasoning += part.text
+    // Some servers give the same thoughts in a member, too.
+    else if (part.type === 'reasoning' && !reasoning) split.reasoning += part.text
   return split
 }
 
@@ -264,15 +265,24 @@ function splitAtEnd(whole: string, known: string): Pick<EngineAnswer, 'text' | '
 
 const CLOSED = '</think>'
 
-/** Pairs of markers around thoughts at the beginning of an answer. */
-const THOUGHTS: readonly (readonly [string, string])[] = [
+const ANSWER_BEGINS = '<|channel|>final<|message|>'
+const ANSWERS_BEGIN = [`<|end|><|start|>assistant${ANSWER_BEGINS}`, `<|end|>${ANSWER_BEGINS}`, ANSWER_BEGINS] as const
+
+/** What begins thoughts at the beginning of an answer, and what may end them. */
+const THOUGHTS: readonly (readonly [string, ...string[]])[] = [
   ['<think>', CLOSED],
   ['<thinking>', '</thinking>'],
+  ['<thought>', '</thought>'],
   ['[THINK]', '[/THINK]'],
   ['<seed:think>', '</seed:think>'],
   ['<mm:think>', '</mm:think>'],
   ['◁think▷', '◁/think▷'],
-  ['<|channel|>analysis<|message|>', '<|end|><|start|>assistant<|channel|>final<|message|>'],
+  ['<|START_THINKING|>', '<|END_THINKING|>'],
+  ['<|inner_prefix|>', '<|inner_suffix|>'],
+  ['<|begin_of_thought|>', '<|end_of_thought|>'],
+  ['<|channel>thought\n', '<channel|>'],
+  ['<|channel|>analysis<|message|>', ...ANSWERS_BEGIN],
+  ['<|start|>assistant<|channel|>analysis<|message|>', ...ANSWERS_BEGIN],
 ]
 
 /** Whether a whole text begins with thoughts. */
@@ -290,7 +300,7 @@ export function createThoughtSplitter(thinksFirst = false) {
   let waiting = ''
   let isUntagged = false
   let untagged = ''
-  let closed = ''
+  let closed: readonly string[] = []
   let state: 'head' | 'thoughts' | 'gap' | 'answer' = 'head'
   const text = (found: string): EnginePart[] => (found ? [{ type: 'text', text: found }] : [])
   const thoughts = (found: string): EnginePart[] => (found ? [{ type: 'reasoning', text: found }] : [])
@@ -309,13 +319,14 @@ export function createThoughtSplitter(thinksFirst = false) {
       const begun = THOUGHTS.find(([opened]) => head.startsWith(opened))
       if (begun) {
         state = 'thoughts'
-        closed = begun[1]
-        return take(head.slice(begun[0].length))
+        const [opened, ...ends] = begun
+        closed = ends
+        return take(head.slice(opened.length))
       }
       if (THOUGHTS.some(([opened]) => opened.startsWith(head))) waiting = found
       else if (thinksFirst) {
         state = 'thoughts'
-        closed = CLOSED
+        closed = [CLOSED]
         isUntagged = true
         return take(head)
       } else {
@@ -325,14 +336,16 @@ export function createThoughtSplitter(thinksFirst = false) {
       return []
     }
     if (isUntagged) untagged += piece
-    const at = found.indexOf(closed)
-    if (at < 0) {
-      const sure = Math.max(0, found.length - closed.length + 1)
+    const ends = closed.map((end) => [found.indexOf(end), end.length] as const).filter(([at]) => at >= 0)
+    const [first] = ends.sort(([one], [other]) => one - other)
+    if (!first) {
+      const sure = Math.max(0, found.length - Math.max(...closed.map(({ length }) => length)) + 1)
       waiting = found.slice(sure)
       return thoughts(found.slice(0, sure))
     }
     state = 'gap'
-    return [...thoughts(found.slice(0, at)), ...take(found.slice(at + closed.length))]
+    const [at, length] = first
+    return [...thoughts(found.slice(0, at)), ...take(found.slice(at + length))]
   }
 
   return {
