@@ -218,10 +218,10 @@ function entriesOf({ role, blocks, path }: Turn, warnings: string[]): Entry[] {
 }
 
 function callOf({ block, path }: Place): NonNullable<ChatMessage['tool_calls']>[number] {
-  const { input } = block
+  const args = typeof block.input === 'string' ? block.input : JSON.stringify(block.input ?? {})
   return {
     id: callId(textIn(block, 'id', path)),
-    function: { name: textIn(block, 'name', path), arguments: JSON.stringify(input ?? {}) },
+    function: { name: textIn(block, 'name', path), arguments: args },
   }
 }
 
@@ -310,7 +310,7 @@ function partOf({ block, path }: Place, warnings: string[]): Part[] {
     case 'tool_reference':
       return saying(`The tool ${wordOf(block.tool_name)} can be called.`)
     case 'thinking':
-      return [{ type: 'thinking', thinking: textIn(block, 'thinking', path, true) }]
+      return [{ type: 'thinking', thinking: wordOf(block.thinking) }]
     case 'redacted_thinking':
       return []
     case 'server_tool_use':

@@ -7,7 +7,7 @@ import { domainsIn } from './responses-tools'
 
 type Tool = NonNullable<ChatInput['tools']>[number]
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/
+const NAME = /^[A-Za-z0-9_-]{1,128}$/
 
 /**
  * The tools as functions of a chat (docs/api.md 30.2). Tools that this server does not have are left out with a
@@ -115,7 +115,7 @@ function functionOf(tool: Block, path: string): Tool {
   if (typeof name !== 'string' || !NAME.test(name))
     throw invalidInput(
       `${path}.name`,
-      `"${path}.name" is ${messageOf(name)}; it must be at most 64 letters, digits, hyphens and underscores.`,
+      `"${path}.name" is ${messageOf(name)}; it must be at most 128 letters, digits, hyphens and underscores.`,
     )
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
     throw invalidInput(

@@ -59,8 +59,12 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
       case 'function_call_output':
       case 'custom_tool_call_output': {
         const id = textIn(item, 'call_id', path)
+        const { output } = item
+        // Some clients send the value itself instead of its text.
+        const isText = Array.isArray(output) || typeof output === 'string'
+        const given = isText ? output : output == null ? '' : JSON.stringify(output)
         results.set(id, {
-          message: { role: 'tool', tool_call_id: id, content: contentIn(item.output, `${path}.output`) },
+          message: { role: 'tool', tool_call_id: id, content: contentIn(given, `${path}.output`) },
           path,
         })
         turn = null
@@ -167,7 +171,7 @@ function textOfHosted(item: Item): string {
     case 'mcp_call_output':
       return wordsIn(output) && `The output was: ${wordsIn(output)}`
     default:
-      return ''
+      return wordsIn(item.content ?? item.text ?? '')
   }
 }
 
@@ -185,15 +189,17 @@ function messageIn({ role, content }: Item, path: string): ChatMessage {
       `${path}.role`,
       `"${path}.role" is ${messageOf(role)}. Use user, assistant, system or developer.`,
     )
-  return { role: role as ChatMessage['role'], content: contentIn(content, `${path}.content`) }
+  // An assistant's turn may be empty.
+  const stated = content === null && role === 'assistant' ? '' : content
+  return { role: role as ChatMessage['role'], content: contentIn(stated, `${path}.content`) }
 }
 
 function callIn(item: Item, path: string): NonNullable<ChatMessage['tool_calls']>[number] {
   const isCustom = item.type === 'custom_tool_call'
-  const args = item[isCustom ? 'input' : 'arguments']
-  if (typeof args !== 'string') throw invalidInput(path, `"${path}" has no text "${isCustom ? 'input' : 'arguments'}".`)
+  const given = item[isCustom ? 'input' : 'arguments'] ?? ''
+  const args = typeof given === 'string' ? given : JSON.stringify(given)
   return {
-    id: textIn(item, 'call_id', path),
+    id: textIn(item, item.call_id == null && item.id ? 'id' : 'call_id', path),
     function: {
       name: textIn(item, 'name', path),
       arguments: isCustom ? argumentsOfInput(args) : args,
@@ -228,7 +234,12 @@ function partIn(part: Item, path: string): Part {
     case 'refusal':
       return { type: 'text', text: textIn(part, 'refusal', path) }
     case 'input_image':
-      return { type: 'image_url', image_url: { url: textIn(part, 'image_url', path), detail: wordOf(part.detail) } }
+    case 'image_url': {
+      const { image_url: image } = part
+      // Some clients send the object of the chat format.
+      const from = typeof image === 'object' && image ? { image_url: (image as Item).url } : part
+      return { type: 'image_url', image_url: { url: textIn(from, 'image_url', path), detail: wordOf(part.detail) } }
+    }
     default:
       throw invalidInput(`${path}.type`, `"${path}.type" is ${messageOf(part.type)}. Use input_text or input_image.`)
   }

@@ -153,7 +153,8 @@ function toolsIn(
 ): Named[] {
   switch (tool.type) {
     case 'function': {
-      const { parameters, strict } = tool
+      const own = inner(tool)
+      const { parameters, strict } = own
       if (parameters != null && (typeof parameters !== 'object' || Array.isArray(parameters)))
         throw invalidInput(
           `${path}.parameters`,
@@ -166,8 +167,8 @@ function toolsIn(
           tool: {
             type: 'function',
             function: {
-              name: nameIn(tool, path),
-              description: descriptionIn(tool),
+              name: nameIn(own, path),
+              description: descriptionIn(own),
               parameters: parameters as Record<string, unknown> | null | undefined,
               strict: typeof strict === 'boolean' ? strict : null,
             },
@@ -196,6 +197,10 @@ function toolsIn(
       return []
   }
 }
+
+/** A function, or its name, out of the object in which the chat format has it. */
+const inner = (named: Item): Item =>
+  typeof named.function === 'object' && named.function ? { ...named, ...named.function } : named
 
 /** Objects of a list in a tool. Throws 400 for an entry that is not an object. */
 function entriesIn(list: unknown, path: string): Item[] {
@@ -230,8 +235,8 @@ function chosen(
   switch (choice.type) {
     case 'function':
     case 'custom': {
-      assertOffered(choice.name, named)
-      return one(choice)
+      assertOffered(inner(choice).name, named)
+      return one(inner(choice))
     }
     case 'mcp': {
       const label = `${wordOf(choice.server_label)}__`

@@ -192,7 +192,7 @@ function jsonOf(word: string): string {
  */
 function createJsonRepair() {
   const open: string[] = []
-  let state: 'between' | 'word' | 'text' | 'quote' | 'comment' | 'raw' | 'over' = 'between'
+  let state: 'between' | 'word' | 'text' | 'comment' | 'raw' | 'over' = 'between'
   let last: 'open' | 'comma' | 'colon' | 'value' = 'open'
   /** A comma that a value must follow, with the blanks behind it. */
   let held = ''
@@ -288,6 +288,14 @@ function createJsonRepair() {
   }
 
   function inText(sign: string): string {
+    if (quote) {
+      const held = quote
+      quote = sign.trim() === '' ? quote + sign : ''
+      if (quote) return ''
+      if (!FOLLOWS.test(sign)) return JSON.stringify(held).slice(1, -1) + inText(sign)
+      state = 'between'
+      return `"${held.slice(1).replace(/[^ \t\r\n]/g, ' ')}${between(sign)}`
+    }
     if (isEscaped) {
       isEscaped = false
       if (ESCAPABLE.includes(sign)) return `\\${sign}`
@@ -298,24 +306,10 @@ function createJsonRepair() {
       return ''
     }
     if (sign === closing) {
-      state = 'quote'
       quote = sign
       return ''
     }
     return sign === '"' || /\p{Cc}/u.test(sign) ? JSON.stringify(sign).slice(1, -1) : sign
-  }
-
-  function atQuote(sign: string): string {
-    if (sign.trim() === '') {
-      quote += sign
-      return ''
-    }
-    if (!FOLLOWS.test(sign)) {
-      state = 'text'
-      return JSON.stringify(quote).slice(1, -1) + inText(sign)
-    }
-    state = 'between'
-    return `"${quote.slice(1).replace(/[^ \t\r\n]/g, ' ')}${between(sign)}`
   }
 
   function inComment(sign: string): string {
@@ -332,7 +326,6 @@ function createJsonRepair() {
   function take(sign: string): string {
     if (state === 'raw') return sign
     if (state === 'text') return inText(sign)
-    if (state === 'quote') return atQuote(sign)
     if (state === 'comment') return inComment(sign)
     return state === 'word' ? inWord(sign) : between(sign)
   }
@@ -352,7 +345,7 @@ function createJsonRepair() {
   /** The brackets that close what is open, where nothing else is missing. */
   function closers(): string {
     const endsWord = state === 'word' && (last === 'colon' || open.at(-1) === '[')
-    const isValue = endsWord || (/between|quote/.test(state) && last === 'value')
+    const isValue = endsWord || ((state === 'between' || quote) && last === 'value')
     return isValue
       ? open
           .map((sign) => (sign === '{' ? '}' : ']'))
@@ -368,7 +361,7 @@ function createJsonRepair() {
       let given = ''
       for (let at = 0; at < piece.length && state !== 'over'; at++) {
         ORDINARY.lastIndex = at
-        const run = state === 'text' && !isEscaped && !isUnquoting ? ORDINARY.exec(piece)?.[0] : undefined
+        const run = state === 'text' && !quote && !isEscaped && !isUnquoting ? ORDINARY.exec(piece)?.[0] : undefined
         given += run ?? unquoted(piece[at]!)
         if (run) at += run.length - 1
         before = piece[at]!
@@ -378,7 +371,7 @@ function createJsonRepair() {
     /** What was held back, at the end of the text. Closes what is open if the text is whole. */
     end: (isWhole: boolean): string =>
       release() +
-      (state === 'quote' ? '"' : '') +
+      (quote && '"') +
       (isWhole ? jsonOf(word) : word) +
       (isEscaped ? '\\' : '') +
       (state === 'comment' && marks === '/' ? marks : '') +

@@ -226,7 +226,7 @@ async function streamed(
         return part.text ? emit(part) : undefined
       case 'call-delta': {
         const name = toolNamed(part.name, request.tools) ?? part.name
-        written[part.place] ??= { filter: createJsonFilter(formOf(name, request)), waiting: [] }
+        written[part.place] ??= { filter: createJsonFilter({ schema: schemaOf(name, request) }), waiting: [] }
         const call = written[part.place]!
         call.waiting.push(call.filter.add(part.arguments))
         if (!mayCall(offered, name, part.place)) return
@@ -348,15 +348,13 @@ function isJsonObject(text: string): boolean {
 /** Words of engines for a call without arguments. */
 const NO_ARGUMENTS: ReadonlySet<string> = new Set(['', 'null', 'none', 'nil', 'undefined', '[]', '""'])
 
-const formOf = (called: string, { tools }: RunRequest) => ({
-  schema: tools?.find(({ name }) => name === called)?.parameters ?? {},
-})
+const schemaOf = (of: string, { tools }: RunRequest) => tools?.find(({ name }) => name === of)?.parameters ?? {}
 
 /** A call under our id, because upstream ids may repeat and would reveal the upstream, with corrected arguments. */
 function ownCall({ name: called, arguments: args, extra }: ToolCall, request: RunRequest, id: string, finish: string) {
   const name = toolNamed(called, request.tools) ?? called
   const isNone = NO_ARGUMENTS.has(args.trim().toLowerCase())
-  const json = isNone ? '{}' : jsonAnswer(args, finish !== 'length', formOf(name, request))
+  const json = isNone ? '{}' : jsonAnswer(args, finish !== 'length', { schema: schemaOf(name, request) })
   return { id, name, arguments: json, ...(extra ? { extra } : {}) }
 }
 

@@ -371,7 +371,7 @@ function called(message: ChatMessage, calls: readonly FunctionCall[]): Message {
 const toCall = ({ id, function: { name, arguments: args }, extra_content: extra }: FunctionCall): ToolCall => ({
   id,
   name,
-  arguments: typeof args === 'string' ? args : JSON.stringify(args),
+  arguments: typeof args === 'string' ? args : JSON.stringify(args ?? {}),
   ...(extra ? { extra: extraOf(extra) } : {}),
 })
 

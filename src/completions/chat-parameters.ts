@@ -209,7 +209,9 @@ export function functionsOf(
     const at = tool.function || tool.name === undefined ? `tools[${place}].function` : `tools[${place}]`
     const { name = tool.function?.name, ...signature } = tool.function ?? tool
     if (name === undefined) throw invalidInput(at, `"${at}" is missing.`)
-    const offered = { ...signature, name }
+    // Some clients send the form of another format, with its name of the parameters.
+    const { input_schema: parameters } = tool as { input_schema?: FunctionTool['function']['parameters'] }
+    const offered = { ...(parameters ? { parameters } : {}), ...signature, name }
     functions.push({ type: 'function', function: offered })
     if (names.has(name)) throw invalidInput(`${at}.name`, `"tools" has two functions named ${messageOf(name)}.`)
     names.add(name)
@@ -243,7 +245,8 @@ const nameOf = (named: { function: { name: string } }): string => named.function
 const toEngineTool = ({ function: { name, description, parameters, strict } }: FunctionTool): EngineTool => ({
   name,
   description: description ?? '',
-  parameters: parameters ?? NO_PARAMETERS,
+  // Upstreams require the type of a schema.
+  parameters: parameters?.type ? parameters : { ...NO_PARAMETERS, ...parameters },
   ...(strict == null ? {} : { strict }),
 })
 

@@ -51,7 +51,9 @@ const ArgumentsText = t.String({ maxLength: 1_000_000 })
 const SentCall = t.Object({
   id: t.String({ minLength: 1, maxLength: 128 }),
   type: t.Optional(nullable(oneOf(['function', 'custom'] as const))),
-  function: t.Optional(nullable(t.Object({ name: Name, arguments: t.Union([ArgumentsText, JsonObject]) }))),
+  function: t.Optional(
+    nullable(t.Object({ name: Name, arguments: t.Optional(nullable(t.Union([ArgumentsText, JsonObject]))) })),
+  ),
   custom: t.Optional(nullable(t.Object({ name: Name, input: ArgumentsText }))),
   extra_content: t.Optional(nullable(JsonObject)),
 })

@@ -138,8 +138,9 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
   const code = found?.[1] ?? ''
   const message = `the upstream answered ${status}${code ? ` (${code})` : ''}`
+  const { codes, message: words } = readStated(MAY_BE_THROTTLED.has(status) ? body.slice(0, MAX_WORDS) : '')
   const isThrottled =
-    status === 429 || (MAY_BE_THROTTLED.has(status) && saysThrottled(readStated(body.slice(0, MAX_WORDS))))
+    status === 429 || [...codes, words].some((one) => one.length <= MAX_OPERATORS_CHARS && THROTTLED.test(one))
   const isWait = isThrottled || status === 503
   const retryAfterS = readRetryAfter(headers, now) ?? (isWait ? statedWait(headers, body, now) : undefined)
   if (isThrottled) return new EngineFailure('throttled', message, { retryAfterS })
@@ -156,12 +157,8 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
 
 /** Other statuses with which some servers report a rate limit. */
 const MAY_BE_THROTTLED: ReadonlySet<number> = new Set([400, 403, 500])
-const THROTTLED_CODE = /rate_?limit|throttl|too_?many_?(?:requests|tokens)|quota_?exceeded/i
-const THROTTLED_WORDS = /\brate ?limit(?:ed|error)?\b|^rate exceeded|^too many (?:requests|tokens, please wait)/i
-
-const saysThrottled = ({ codes, message }: Stated): boolean =>
-  codes.some((code) => THROTTLED_CODE.test(code)) ||
-  (message.length <= MAX_OPERATORS_CHARS && THROTTLED_WORDS.test(message))
+const THROTTLED =
+  /rate[ _]?limit|throttl|too_?many_?(?:requests|tokens)|quota_?exceeded|^rate exceeded|^too many (?:requests|tokens, please wait)/i
 
 /**
  * Maps an error inside a 200 to a failure, as if it had come with its own status (docs/api.md 22.3). `wire` is the body
@@ -200,7 +197,7 @@ export function isReport(value: object): boolean {
   if (success === false || typeof error_msg === 'string' || objectOf(base_resp).status_code) return true
   if (object === 'error' || objectOf(ResponseMetadata).Error || Object.keys(value).join() === 'detail') return true
   const words = message ?? title ?? msg ?? detail ?? errmsg
-  if (typeof words === 'string' && THROTTLED_WORDS.test(words)) return true
+  if (typeof words === 'string' && THROTTLED.test(words)) return true
   const isNamed = status === 'error' || (typeof code === 'string' && /^(?!Success|OK)[A-Z][A-Za-z.]{3,60}$/.test(code))
   return typeof words === 'string' && (isNamed || Number(code ?? status) >= 400)
 }

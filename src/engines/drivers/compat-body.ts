@@ -291,8 +291,12 @@ const LOOSE = /"(?:[^"\\]|\\[\s\S])*"?|-?(?:NaN|Infinity)\b/g
 
 /** Parses JSON as some servers write it: with control characters in texts, and with numbers that JSON does not have. */
 export function parsedLoosely(text: string): unknown {
-  const escaped = (found: string) => found.replace(/\p{Cc}/gu, (sign) => JSON.stringify(sign).slice(1, -1))
-  return parsed(text) ?? parsed(text.replace(LOOSE, (found) => (found.startsWith('"') ? escaped(found) : 'null')))
+  const value = parsed(text)
+  if (value !== undefined) return value
+  const repaired = text.replace(LOOSE, (found) =>
+    found.startsWith('"') ? found.replace(/\p{Cc}/gu, (sign) => JSON.stringify(sign).slice(1, -1)) : 'null',
+  )
+  return parsed(repaired)
 }
 
 /** Waits for a promise at most `ms`. Null if it is late or rejects. */

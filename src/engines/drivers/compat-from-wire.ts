@@ -316,7 +316,12 @@ function reasoningOf(message: WireText): string {
 }
 
 function readObject(given: unknown, explain: ExplainError): WireAnswer {
-  const value = inside(given)
+  // Some servers put the answer into a text, a list, or an object with more members.
+  const whole = typeof given === 'string' ? parsed(given) : Array.isArray(given) ? given[0] : given
+  const { choices: own, data, result } = (whole ?? {}) as Record<string, unknown>
+  const inner = own ? null : (data ?? result)
+  const isInside = typeof inner === 'object' && inner !== null && ('choices' in inner || 'response' in inner)
+  const value = isInside ? inner : whole
   if (typeof value !== 'object' || value === null) throw new EngineFailure('malformed', 'the answer is not an object')
   if (('error' in value && value.error) || isReport(value)) throw explain(value)
   const { choices } = value as WireAnswer
@@ -324,15 +329,6 @@ function readObject(given: unknown, explain: ExplainError): WireAnswer {
     throw new EngineFailure('malformed', 'the choices of the answer are not a list')
   }
   return value
-}
-
-/** An answer out of what some servers put around it: a list, a text, or an object with more members. */
-function inside(given: unknown): unknown {
-  if (typeof given === 'string') return parsed(given)
-  if (typeof given !== 'object' || given === null || 'choices' in given) return given
-  const { data, result } = given as { data?: unknown; result?: unknown }
-  const inner = Array.isArray(given) ? given[0] : (data ?? result)
-  return typeof inner === 'object' && inner !== null && ('choices' in inner || 'response' in inner) ? inner : given
 }
 
 /** Names of the counts in all formats, in lower case without `_`. */
