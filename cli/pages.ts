@@ -108,7 +108,7 @@ export const feedsJson = ({ globals, io }: Shell): boolean => isStructured(forma
 
 /** Prints rows as they arrive: a table on a terminal, else one JSON line each. */
 export function feedOf(shell: Shell, columns: readonly Column[]): (rows: readonly object[]) => void {
-  if (!feedsJson(shell)) return shell.print.feed(columns)
+  if (!feedsJson(shell)) return shell.print.feed(columns, shell.globals.time ?? 'clock')
   return (rows) => {
     for (const row of rows) shell.io.out(safeJson(row))
   }

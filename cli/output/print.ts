@@ -95,7 +95,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
   }
 
   /** A table whose rows arrive in batches: one header, and column widths fixed by the first batch. */
-  function feed(columns: readonly Column[]): (rows: readonly object[]) => void {
+  function feed(columns: readonly Column[], time = style.time): (rows: readonly object[]) => void {
     const shownColumns = chosen(columns)
     const headers = shownColumns.map(({ header }) => header)
     let widths: number[] = []
@@ -104,7 +104,7 @@ export function createPrinter(io: Io, style: PrintStyle) {
       if (!rows.length) return
       const cells = (rows as readonly JsonObject[]).map((row) =>
         shownColumns.map((column) => {
-          const text = cell(row, column, style, style.format === 'wide' || io.width === null)
+          const text = cell(row, column, { time, now: style.now }, style.format === 'wide' || io.width === null)
           return style.ascii ? toAscii(text) : text
         }),
       )

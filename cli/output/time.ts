@@ -1,5 +1,8 @@
+import { momentOf } from '../../tui/draw/spell'
+
 export const TIME_STYLES = ['relative', 'iso', 'unix'] as const
-export type TimeStyle = (typeof TIME_STYLES)[number]
+/** `clock` is for rows of a stream, because `3 min ago` stays on the screen and becomes wrong. */
+export type TimeStyle = (typeof TIME_STYLES)[number] | 'clock'
 
 const STEPS: readonly [number, string][] = [
   [86_400_000, 'd'],
@@ -13,6 +16,7 @@ export function spellTime(iso: string, { time, now }: { time: TimeStyle; now: nu
   const at = Date.parse(iso)
   if (Number.isNaN(at)) return '-'
   if (time === 'iso') return iso
+  if (time === 'clock') return momentOf(iso, now)
   if (time === 'unix') return String(Math.floor(at / 1000))
   const distance = spellSpan(Math.abs(now - at))
   if (distance === 'now') return 'just now'

@@ -166,6 +166,7 @@ test.each([
   ['relative', '2026-01-03T00:00:00Z', 'in 2 d'],
   ['iso', '2025-12-31T22:00:00Z', '2025-12-31T22:00:00Z'],
   ['unix', '2026-01-01T00:00:00Z', '1767225600'],
+  ['clock', '2025-12-25T12:00:00Z', '12-25'],
   ['relative', 'not a time', '-'],
 ] as const)('--time %s writes %s as "%s"', (time, iso, text) => {
   expect(spellTime(iso, { time, now: NOW })).toBe(text)

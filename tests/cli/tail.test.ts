@@ -47,3 +47,15 @@ test('logs tail prints the requests that are wanted as they are answered', async
   const shown = io.stdout().trimEnd().split('\n')
   expect(shown.map((one) => JSON.parse(one))).toMatchObject([{ method: 'POST', status: 400, code: 'validation_error' }])
 })
+
+test('on a terminal a tail prints the time of day, which stays right while it runs', async () => {
+  const ada = await world.person()
+  const leaving = new AbortController()
+  const io = fakeIo({ width: 120 })
+  const tail = run('events tail', { key: ada.key, io, signal: leaving.signal, clock: systemClock })
+  await ada.send('POST', 'events', { orgId: ada.userId, eventType: 'a' })
+  await eventually(() => io.stdout().split('\n').length > 2)
+  leaving.abort()
+  await tail
+  expect(io.stdout()).toMatch(/^evt_\S+ +a .* \d\d:\d\d:\d\d$/m)
+})
