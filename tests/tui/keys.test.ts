@@ -178,6 +178,13 @@ describe('a secret', () => {
 
 describe('a chat', () => {
   const mine = () => press(modelOf({ screen: 'takeovers' }), 'down', 'down').model
+  test('opens for who takes the chat, and not for who went on to another one', () => {
+    const sent = press(modelOf({ screen: 'takeovers' }), 'T')
+    const [run] = sent.effects.filter((effect) => effect.type === 'run')
+    const taken = { ...run!, type: 'ran', exitCode: 0, out: 'taken', err: '' } as const
+    expect(update(sent.model, taken).model.mode).toMatchObject({ type: 'write' })
+    expect(update(press(sent.model, 'down').model, taken).model.mode.type).toBe('browse')
+  })
   test('is written to only by who has it; what is not sent is kept', () => {
     expect(lastWord(press(modelOf({ screen: 'takeovers' }), 'i').model)).toContain('press T')
     const begun = press(mine(), 'i', ...typed('Usually three days.'), 'esc').model

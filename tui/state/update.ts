@@ -143,7 +143,12 @@ function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ra
   if (as === 'secret' && exitCode === 0) return { model: withSecret(model, out), effects: [] }
   if (as === 'told' && exitCode === 0) {
     const chat = argv[0] === 'takeovers' ? chosenChat(model) : null
-    const done = notify(browsing(model), `${argv.slice(0, 2).join(' ')}: done`)
+    // Who takes a chat writes in it next.
+    const isTaken = argv[1] === 'take' && chat?.id === argv[2]
+    const ready = isTaken
+      ? ({ ...model, mode: { type: 'write', sending: false, failed: null } } as const)
+      : browsing(model)
+    const done = notify(ready, `${argv.slice(0, 2).join(' ')}: done`)
     // A note changes the chat, but no row of the list.
     return { model: done, effects: chat ? [readChat(chat)] : [] }
   }
