@@ -33,26 +33,18 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   143: 'terminated',
 }
 
-const BY_STATUS: Readonly<Record<number, number>> = {
-  400: EXIT.usage,
-  401: EXIT.refused,
-  402: EXIT.limited,
-  403: EXIT.refused,
-  404: EXIT.missing,
-  405: EXIT.unreachable,
-  409: EXIT.conflict,
-  413: EXIT.usage,
-  415: EXIT.usage,
-  422: EXIT.conflict,
-  429: EXIT.limited,
-  501: EXIT.unreachable,
-  502: EXIT.unreachable,
-  503: EXIT.unreachable,
-  504: EXIT.unreachable,
-}
+const STATUSES: readonly (readonly [exitCode: number, statuses: readonly number[]])[] = [
+  [EXIT.usage, [400, 413, 415]],
+  [EXIT.missing, [404]],
+  [EXIT.refused, [401, 403]],
+  [EXIT.conflict, [409, 422]],
+  [EXIT.limited, [402, 429]],
+  [EXIT.unreachable, [405, 501, 502, 503, 504]],
+]
 
 /** The exit code for an HTTP error status. */
-export const exitOfStatus = (status: number): number => BY_STATUS[status] ?? EXIT.failed
+export const exitOfStatus = (status: number): number =>
+  STATUSES.find(([, statuses]) => statuses.includes(status))?.[0] ?? EXIT.failed
 
 type Facts = {
   exitCode: number

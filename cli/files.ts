@@ -126,24 +126,21 @@ export async function deliver(shell: Shell, pieces: AsyncIterable<Uint8Array>, o
  */
 export async function writtenText(shell: Shell, given: string | undefined, what: string): Promise<string> {
   const text = given ?? (shell.io.inIsTty ? edited(shell, what) : await shell.io.readStdin())
-  if (!text.trim()) throw usageFailure(`The ${what} is empty.`, `write it as an argument, pipe it in, or set EDITOR`)
+  if (!text.trim()) throw usageFailure(`The ${what} is empty.`, 'write it as an argument, pipe it in, or set EDITOR')
   return text.trim()
 }
 
-function edited(shell: Shell, what: string): string {
-  const editor = shell.env.VISUAL || shell.env.EDITOR
-  if (!editor || !mayAsk(shell.globals, shell.io, shell.env))
+function edited({ env, globals, io }: Shell, what: string): string {
+  const editor = env.VISUAL || env.EDITOR
+  if (!editor || !mayAsk(globals, io, env))
     throw usageFailure(`There is no ${what}.`, 'write it as an argument, pipe it in, or set EDITOR')
   const folder = mkdtempSync(join(tmpdir(), 'svc-text-'))
   const file = join(folder, `${what}.txt`)
   try {
     writeFileSync(file, '', { mode: 0o600 })
     // An editor may have its own arguments, as in "code --wait".
-    const { exitCode } = Bun.spawnSync(['sh', '-c', `${editor} "$1"`, 'sh', file], {
-      stdin: 'inherit',
-      stdout: 'inherit',
-      stderr: 'inherit',
-    })
+    const streams = { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' } as const
+    const { exitCode } = Bun.spawnSync(['sh', '-c', `${editor} "$1"`, 'sh', file], streams)
     if (exitCode !== 0) throw usageFailure(`${editor} ended with ${exitCode}. Nothing was sent.`)
     return readFileSync(file, 'utf8')
   } finally {

@@ -10,7 +10,15 @@ export function helpFor(about: readonly string[], commands: readonly Command[]):
   const command = commands.find(({ path }) => path === about.join(' '))
   if (command) return commandHelp(command)
   const [resource] = about
-  return resource ? resourceHelp(resource, commands) : topHelp(commands)
+  if (!resource) return topHelp(commands)
+  const own = commands.filter((one) => resourceOf(one) === resource).map((one): Row => [verbOf(one), one.summary])
+  return [
+    `Usage:  svc-admin ${resource} VERB [flags]`,
+    '',
+    ...rows([...own, ...others(resource, commands)]),
+    '',
+    `More:   svc-admin ${resource} VERB --help`,
+  ].join('\n')
 }
 
 function topHelp(commands: readonly Command[]): string {
@@ -38,17 +46,6 @@ const verbsOf = (resource: string, commands: readonly Command[]): string =>
     .filter((command) => resourceOf(command) === resource)
     .map(verbOf)
     .join(', ')
-
-function resourceHelp(resource: string, commands: readonly Command[]): string {
-  const own = commands.filter((command) => resourceOf(command) === resource)
-  return [
-    `Usage:  svc-admin ${resource} VERB [flags]`,
-    '',
-    ...rows([...own.map((command): Row => [verbOf(command), command.summary]), ...others(resource, commands)]),
-    '',
-    `More:   svc-admin ${resource} VERB --help`,
-  ].join('\n')
-}
 
 type Row = [string, string]
 

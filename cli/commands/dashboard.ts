@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { hostname, userInfo } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { bundled } from '../../src/app/bundle'
 import { clean } from '../../src/kernel/text'
@@ -169,7 +169,19 @@ function hostOver(shell: Shell, connection: Connection): Host {
       writeFileSync(path, `${text}\n`, { mode: 0o600, flag: 'wx' })
       return path
     },
-    crashed: (error) => keepCrash(shell, error),
+    crashed(error) {
+      const { XDG_STATE_HOME, HOME } = shell.env
+      const home = XDG_STATE_HOME ?? (HOME ? join(HOME, '.local', 'state') : null)
+      if (!home) return 'nowhere: there is no home folder'
+      const path = join(home, 'svc-admin', `crash-${shell.clock.now()}.log`)
+      try {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+        writeFileSync(path, `${(error as Error).stack ?? String(error)}\n`, { mode: 0o600 })
+        return path
+      } catch (problem) {
+        return `nowhere: ${String((problem as Error).message)}`
+      }
+    },
   }
 }
 
@@ -206,20 +218,6 @@ async function runInside({ env, cwd, clock, signal }: Shell, argv: readonly stri
     open: openConnection,
   })
   return { exitCode, out: out.join(''), err: err.join('') }
-}
-
-function keepCrash({ env, clock }: Shell, error: unknown): string {
-  const home = env.XDG_STATE_HOME ?? (env.HOME ? join(env.HOME, '.local', 'state') : null)
-  if (!home) return 'nowhere: there is no home folder'
-  const folder = join(home, 'svc-admin')
-  const path = join(folder, `crash-${clock.now()}.log`)
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    writeFileSync(path, `${(error as Error).stack ?? String(error)}\n`, { mode: 0o600 })
-    return path
-  } catch (problem) {
-    return `nowhere: ${String((problem as Error).message)}`
-  }
 }
 
 /** The user's saved replies, by short name: `tui.replies` in the file of the profiles. @throws CommandFailed 2 */

@@ -86,8 +86,11 @@ const downCommand = (folder: string) => `svc-admin dev cluster down${folder === 
 
 /** Finds the programs. @throws CommandFailed 7 that names the missing ones */
 async function installed(): Promise<Programs> {
-  const folders = await Promise.all(MORE_FOLDERS.map((pattern) => matching(pattern)))
-  const PATH = [process.env.PATH, ...folders.flat()].join(':')
+  const scan = { cwd: '/', absolute: true, onlyFiles: false }
+  const folders = await Promise.all(MORE_FOLDERS.map((pattern) => Array.fromAsync(new Bun.Glob(pattern).scan(scan))))
+  // Newest version first, because the first match in PATH wins.
+  const newest = folders.flat().sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+  const PATH = [process.env.PATH, ...newest].join(':')
   const found = PROGRAMS.map((name) => [name, Bun.which(name, { PATH })] as const)
   const missing = found.flatMap(([name, path]) => (path ? [] : [name]))
   if (missing.length)
@@ -97,12 +100,6 @@ async function installed(): Promise<Programs> {
     )
   return Object.fromEntries(found) as Programs
 }
-
-/** Newest version first, because the first match in PATH wins. */
-const matching = async (pattern: string): Promise<string[]> =>
-  (await Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: '/', absolute: true, onlyFiles: false }))).sort((a, b) =>
-    b.localeCompare(a, 'en', { numeric: true }),
-  )
 
 /** Reads or creates the cluster of this folder. Always picks new ports, because other programs may use the old. */
 async function layOut(root: string, port: number, nodes: number): Promise<Cluster> {

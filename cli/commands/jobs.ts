@@ -103,7 +103,15 @@ export const jobCommands = [
     flags: { result: flag('print only the result'), out: text('FILE', 'save the file of the job, or its report') },
     async run(shell, { id, result, out }) {
       const job = await (await jobOver(shell, id)).get()
-      if (out !== undefined && job.result !== null) return saveResult(shell, job, out)
+      if (out !== undefined && job.result !== null) {
+        // The exact result: a file through its link, a report as it is.
+        const { url } = (job.result_data ?? {}) as { url?: unknown }
+        const isFile = url === job.result
+        const { follow } = await shell.connect()
+        const pieces = isFile ? await piecesOf(await follow(job.result)) : Readable.from([Buffer.from(job.result)])
+        await deliver(shell, pieces, out)
+        return shell.note(`Saved ${out}`)
+      }
       if (!result && out === undefined) return shell.print.item(job, jobColumns)
       if (job.result !== null) return shell.io.raw(job.result.endsWith('\n') ? job.result : `${job.result}\n`)
       shell.note(job.error === null ? `It is ${job.status}, ${progressBar(job.progress)}.` : `It failed: ${job.error}`)
@@ -236,16 +244,6 @@ export const jobCommands = [
     request: ({ ops }, { input }) => ops.jobs.purge.post(input),
   }),
 ]
-
-/** Saves the exact result: a file through its link, a report as it is. */
-async function saveResult(shell: Shell, job: Job, out: string): Promise<void> {
-  const { url } = (job.result_data ?? {}) as { url?: unknown }
-  if (typeof url === 'string' && url === job.result) {
-    const connection = await shell.connect()
-    await deliver(shell, await piecesOf(await connection.follow(url)), out)
-  } else await deliver(shell, Readable.from([Buffer.from(job.result!)]), out)
-  shell.note(`Saved ${out}`)
-}
 
 /** `cancel job job_1`, `retry 3 jobs`. @throws CommandFailed 2 without an id */
 function sentenceOf(word: 'cancel' | 'retry', ids: readonly string[]): string {

@@ -211,7 +211,12 @@ export const takeoverCommands = [
       const over = new AbortController()
       const following = follow(shell, chat, AbortSignal.any([shell.signal, over.signal]))
       try {
-        for await (const line of typed(shell)) if (!(await act(shell, chat, line.trim()))) break
+        const [lines, stopped] = [shell.io.lines()[Symbol.asyncIterator](), aborted(shell.signal)]
+        for (let goesOn = true; goesOn && !shell.signal.aborted; ) {
+          // Undefined when the command was interrupted.
+          const next = await Promise.race([lines.next(), stopped])
+          goesOn = next !== undefined && !next.done && (await act(shell, chat, next.value.trim()))
+        }
       } finally {
         over.abort()
         await following
@@ -260,17 +265,6 @@ export const takeoverCommands = [
     shown: (made, { for: user }) => ({ user, ...made }),
   }),
 ]
-
-/** Lines of stdin until it ends or the command is interrupted. */
-async function* typed({ io, signal }: Shell): AsyncGenerator<string> {
-  const lines = io.lines()[Symbol.asyncIterator]()
-  const stopped = aborted(signal)
-  while (!signal.aborted) {
-    const next = await Promise.race([lines.next(), stopped])
-    if (!next || next.done) return
-    yield next.value
-  }
-}
 
 /** Prints new messages until the signal aborts. Retries a failed call. */
 async function follow(shell: Shell, chat: ChatRoutes, signal: AbortSignal): Promise<void> {

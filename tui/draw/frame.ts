@@ -99,30 +99,19 @@ const OWN_HINTS: Readonly<Partial<Record<Model['screen'], string>>> = {
   takeovers: '↑↓ pick  T take  i write  d draft  n note  h hand over  ^L release  : ?',
 }
 
+const WIDE_HINTS: typeof OWN_HINTS = {
+  overview: '↑↓ pick  ⇥ next pane  ⏎ open  r refresh  p pause  + - refresh rate  : command  / filter  ? help  q quit',
+  takeovers: `${OWN_HINTS.takeovers!.replace('  : ?', '')}  ⇥ next pane  : command  ? help`,
+}
+
 /** The last row: the keys that work here now. */
 export function hintRow(model: Model): Line {
   const texts = hints(model)
   return line(` ${model.mode.type === 'browse' ? hintsWith(model.keymap, model.screen, texts) : texts}`)
 }
 
-/** If there is room, also includes the keys for the panes beside the list. */
-function wideHints({ screen, columns }: Model): string | undefined {
-  if (columns < 120) return undefined
-  if (screen === 'overview')
-    return '↑↓ pick  ⇥ next pane  ⏎ open  r refresh  p pause  + - refresh rate  : command  / filter  ? help  q quit'
-  if (screen === 'takeovers') return `${OWN_HINTS.takeovers?.replace('  : ?', '')}  ⇥ next pane  : command  ? help`
-  return undefined
-}
-
-function reviewHints(model: Model): string {
-  const { part, id } = model.review!
-  if (part === 'diff') return 'n next hunk  N previous  w wrap  u unified/split  c Checks  t Tools  q back  ?'
-  const tier = String((model.details[submissionPath(id)]?.value as { reviewTier?: string } | null)?.reviewTier ?? '')
-  return `A approve${isLocked(model, tier) ? ' (locked)' : ''}  X reject  k re-run checks  h log  y copy id  q back  ? help`
-}
-
 function hints(model: Model): string {
-  const { mode, screen, link, review } = model
+  const { mode, screen, link, review, columns } = model
   switch (mode.type) {
     case 'filter':
       return '⏎ keep  Esc drop  ↑ earlier filters'
@@ -143,7 +132,15 @@ function hints(model: Model): string {
       return 'Esc close'
     default:
       if (link.state === 'offline') return 'r retry  d doctor  p profile  : command  q quit'
-      if (review) return reviewHints(model)
-      return wideHints(model) ?? OWN_HINTS[screen] ?? LISTS[screen]!.hints
+      if (review?.part === 'diff')
+        return 'n next hunk  N previous  w wrap  u unified/split  c Checks  t Tools  q back  ?'
+      if (review) {
+        const { reviewTier = '' } = (model.details[submissionPath(review.id)]?.value ?? {}) as { reviewTier?: string }
+        const locked = isLocked(model, reviewTier) ? ' (locked)' : ''
+        return `A approve${locked}  X reject  k re-run checks  h log  y copy id  q back  ? help`
+      }
+      // If there is room, also the keys for the panes beside the list.
+      if (columns >= 120 && WIDE_HINTS[screen]) return WIDE_HINTS[screen]
+      return OWN_HINTS[screen] ?? LISTS[screen]!.hints
   }
 }
