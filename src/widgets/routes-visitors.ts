@@ -15,7 +15,7 @@ import { bearerOf, enterChat, type VisitorRequest } from './visitor-auth'
 import type { StreamedReply } from './visitors'
 import * as visitors from './visitors'
 
-type Context = { exchange: Exchange; request: Request; route: string; params: { id: string } }
+type Context = { exchange: Exchange; request: Request; route: string; params: { id?: string; sessionId?: string } }
 
 const OfWidget = checkedPath(t.Object({ id: t.String() }))
 const OfChat = checkedPath(t.Object({ id: t.String(), sessionId: t.String() }))
@@ -26,7 +26,7 @@ const MESSAGE_BYTES = 4 * 1024 * 1024
 function visitorRequestOf({ exchange, request, route, params }: Context): VisitorRequest {
   const { headers, method, signal } = request
   return {
-    id: params.id,
+    id: params.id ?? '',
     page: { origin: headers.get('origin'), host: headers.get('host'), fetchSite: headers.get('sec-fetch-site') },
     ip: exchange.ip(),
     userAgent: headers.get('user-agent'),
@@ -43,8 +43,9 @@ function visitorRequestOf({ exchange, request, route, params }: Context): Visito
 }
 
 /** Routes for visitors' pages (docs/api.md 15.3). They only need the widget's origin and the chat's token. */
-export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, guard: Guard) =>
-  new Elysia({ prefix: '/iframes/:id', tags: ['Widget visitors'] })
+export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, guard: Guard) => {
+  const admit = (context: Context) => enterChat(deps, visitorRequestOf(context), context.params.sessionId ?? '')
+  return new Elysia({ prefix: '/iframes/:id', tags: ['Widget visitors'] })
     .use(guard)
     .get('/public', (context) => visitors.describeWidget(deps, visitorRequestOf(context)), {
       open: true,
@@ -93,7 +94,7 @@ export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, gu
         }) as never
       },
       {
-        open: true,
+        open: admit,
         upTo: MESSAGE_BYTES,
         timeLimit: 'own',
         params: OfChat,
@@ -160,7 +161,7 @@ export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, gu
       '/sessions/:sessionId/request-human',
       (context) => visitors.requestHuman(deps, visitorRequestOf(context), context.params.sessionId, context.body),
       {
-        open: true,
+        open: admit,
         params: OfChat,
         body: checked(words.HumanWanted),
         response: { 200: answer(words.TakeoverState), ...errors(400, 401, 403, 404, 409, 413, 415) },
@@ -171,7 +172,7 @@ export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, gu
       '/sessions/:sessionId/identify',
       (context) => identifyVisitor(deps, visitorRequestOf(context), context.params.sessionId, context.body),
       {
-        open: true,
+        open: admit,
         params: OfChat,
         body: checked(words.IdentityInput),
         response: { 200: answer(words.Identified), ...errors(400, 401, 403, 404, 409, 413, 415) },
@@ -186,10 +187,11 @@ export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, gu
       '/sessions/:sessionId/feedback',
       (context) => visitors.rateChat(deps, visitorRequestOf(context), context.params.sessionId, context.body),
       {
-        open: true,
+        open: admit,
         params: OfChat,
         body: checked(words.Feedback),
         response: { 200: answer(words.Recorded), ...errors(400, 401, 403, 404, 413, 415) },
         detail: { summary: 'Rate a chat' },
       },
     )
+}

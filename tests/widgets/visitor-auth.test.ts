@@ -8,6 +8,16 @@ const { widget, begin, say, asVisitor, transcript, page } = world
 const { id, owner } = await widget()
 const chat = await begin(id)
 
+test.each(['messages', 'request-human', 'identify', 'feedback'])(
+  '%s refuses a wrong token before a bad body',
+  async (verb) => {
+    for (const body of [undefined, {}, { content: 1, rating: 0 }]) {
+      const { status, body: refusal } = await page('POST', `${id}/sessions/${chat.sessionId}/${verb}`, body)
+      expect({ status, code: refusal.error.code }).toEqual({ status: 401, code: 'invalid_token' })
+    }
+  },
+)
+
 describe('pages', () => {
   test.each([
     null,
