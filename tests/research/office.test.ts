@@ -251,6 +251,13 @@ describe('the text of a file of Office, as programs write it', () => {
     ],
   ])('%s', (_, parts, wanted) => expect(officeText(zipped(parts))).toBe(wanted))
 
+  test('an OpenDocument file that is not an archive', () => {
+    const body =
+      '<office:automatic-styles><style:style style:name="T1"><style:text-properties style:text-position="super 58%"/></style:style></office:automatic-styles><office:master-styles><text:p>Page 1</text:p></office:master-styles><office:body><text:p>The mühle, 10<text:span text:style-name="T1">6</text:span> km.</text:p></office:body>'
+    const file = `<?xml version="1.0"?><office:document xmlns:office="o" xmlns:text="t" xmlns:style="s">${body}</office:document>`
+    expect(officeText(Buffer.from(file))).toBe('The mühle, 10^6 km.')
+  })
+
   test('a large sheet takes time in proportion', () => {
     const rows = `<row>${'<c><v>1</v></c>'.repeat(10)}</row>`.repeat(5_000)
     const text = officeText(

@@ -50,8 +50,8 @@ async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInpu
     return { title, text: beginningOf(text, maxChars), publishedAt: null }
   }
   if (bytes[0] === 0x7b) return { title: null, text: beginningOf(rtfText(bytes), maxChars), publishedAt: null }
-  // A ZIP archive, the format of Office files.
-  if (bytes[0] === 0x50 && bytes[1] === 0x4b)
+  // A ZIP archive, the format of Office files, or XML.
+  if ((bytes[0] === 0x50 && bytes[1] === 0x4b) || bytes[0] === 0x3c)
     return { title: null, text: beginningOf(officeText(bytes), maxChars), publishedAt: null }
   const quiet = { verbosity: 0, useSystemFonts: false, disableFontFace: true, maxImageSize: 1 }
   // A body may be a `Buffer`, which the library rejects.

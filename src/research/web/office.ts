@@ -25,6 +25,8 @@ const OF_WORD = [
 
 /** The text of a Word, PowerPoint, Excel, OpenDocument or EPUB file. Throws for other archives and too large ones. */
 export function officeText(bytes: Uint8Array): string {
+  // An OpenDocument file that is one XML file instead of an archive.
+  if (bytes[0] === 0x3c) return openText(rootIn(bytes)).join('\n\n')
   let total = 0
   const unpacked = unzipSync(bytes, {
     filter: ({ name, originalSize }) => {
@@ -39,12 +41,7 @@ export function officeText(bytes: Uint8Array): string {
   const rootOf = (name: string): Element | null => {
     const part = parts.get(name)
     if (!part) return null
-    return read.getOrInsertComputed(name, () => {
-      const isWide = (part[0] === 0xff && part[1] === 0xfe) || (part[0] === 0xfe && part[1] === 0xff)
-      const charset = isWide ? (part[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8'
-      const xml = new TextDecoder(charset).decode(part)
-      return (new DOMParser().parseFromString(xml, 'text/xml') as unknown as Document).documentElement
-    })
+    return read.getOrInsertComputed(name, () => rootIn(part))
   }
   const sheets = inOrder('xl/workbook.xml', 'sheet', /^xl\/worksheets\//, [...parts.keys()], rootOf)
   const slides = inOrder('ppt/presentation.xml', 'sldid', /^ppt\/slides\/[^_]/, [...parts.keys()], rootOf)
@@ -72,11 +69,26 @@ export function officeText(bytes: Uint8Array): string {
   return texts.filter(Boolean).join('\n\n')
 }
 
+function rootIn(part: Uint8Array): Element {
+  const isWide = (part[0] === 0xff && part[1] === 0xfe) || (part[0] === 0xfe && part[1] === 0xff)
+  const charset = isWide ? (part[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8'
+  const xml = new TextDecoder(charset).decode(part)
+  return (new DOMParser().parseFromString(xml, 'text/xml') as unknown as Document).documentElement
+}
+
 /** Elements of an OpenDocument file that are skipped: formatting and deleted text. */
-const UNREAD_OPEN = /^(?:automatic-styles|font-face-decls|scripts|forms|tracked-changes|title|desc)$/
+const UNREAD_OPEN = /^(?:(?:automatic|master)-styles|font-face-decls|scripts|forms|tracked-changes|title|desc)$/
+
+/** The styles of raised text. */
+function raisedIn(root: Element | null): ReadonlySet<string | null> {
+  const styles = allIn(root, 'style').filter((style) =>
+    /^(?:super|[1-9])/.test(attributeOf(allIn(style, 'text-properties')[0], 'text-position') ?? ''),
+  )
+  return new Set(styles.map((style) => attributeOf(style, 'name') ?? ''))
+}
 
 /** The text of an OpenDocument file, then its notes. One line per paragraph and per table row. */
-function openText(root: Element | null): string[] {
+function openText(root: Element | null, raised = raisedIn(root)): string[] {
   const lines: string[] = []
   const notes: string[] = []
   let line = ''
@@ -89,10 +101,10 @@ function openText(root: Element | null): string[] {
       if (name === 's') line += ' '.repeat(Math.min(100, Number(child.getAttribute('text:c') ?? 1)))
       else if (name === 'tab') line += '\t'
       else if (name === 'line-break') line += '\n'
-      else if (name === 'note' || name === 'annotation') notes.push(openText(child).join(' '))
+      else if (name === 'note' || name === 'annotation') notes.push(openText(child, raised).join(' '))
       else if (name === 'table-row') {
         const cells = [...child.children].flatMap((cell) => {
-          const words = openText(cell).join(' ').replace(/\s+/g, ' ').trim()
+          const words = openText(cell, raised).join(' ').replace(/\s+/g, ' ').trim()
           const times = Number(cell.getAttribute('table:number-columns-repeated') ?? 1)
           return Array.from({ length: Math.min(times, MAX_GAP) }, () => words)
         })
@@ -103,7 +115,12 @@ function openText(root: Element | null): string[] {
         walk(child, true)
         lines.push(line)
         line = ''
-      } else walk(child, isIn)
+      } else {
+        // `10` with a raised `6` is not 106.
+        const isPower = raised.has(child.getAttribute('text:style-name')) && /\d$/.test(line)
+        if (isPower && /^[-−]?\d/.test(child.textContent ?? '')) line += '^'
+        walk(child, isIn)
+      }
     }
   }
   if (root) walk(root, false)

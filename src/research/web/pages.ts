@@ -55,6 +55,9 @@ const HTML =
 /** The start of an RSS or Atom feed. */
 const FEED = /^\ufeff?\s*(?:<\?xml[^>]{0,200}\?>\s*){0,3}(?:<!--[^>]{0,500}-->\s*)?<(?:rss|feed|rdf:RDF)(?=[\s>])/i
 
+/** The start of an OpenDocument file that is not an archive. */
+const FLAT = /^<\?xml[^>]{0,200}\?>\s*<office:document\s/
+
 /** The times of a piece of subtitles, and lines that are not spoken. */
 const CUE = /^(?:\d\d:)?\d\d:\d\d[.,]\d{3} --> /m
 const UNSPOKEN = /^\ufeff?(?:\d{1,6}|WEBVTT\b.*|(?:NOTE|STYLE|REGION)\b.*|(?:\d\d:)?\d\d:\d\d[.,]\d{3} --> .*)?$/
@@ -192,7 +195,11 @@ function createReading() {
     // PDF, RTF and Office archives are recognised by their type or first bytes.
     const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
     const isMail = stated === 'message/rfc822' || (mime !== stated && isMailHead(body))
-    const isRich = start === '{\\rtf' || start === '%PDF-' || start.startsWith('PK\x03\x04')
+    const isRich =
+      start === '{\\rtf' ||
+      start === '%PDF-' ||
+      start.startsWith('PK\x03\x04') ||
+      FLAT.test(Buffer.from(body.subarray(0, 1_024)).toString('latin1'))
     if (DOCUMENT.test(mime) || isRich || isMail) {
       const answer = await ask(documents, { bytes: body, maxChars: MAX_CHARS, whole: by.whole, isMail }, by)
       if (answer.text.trim() || answer.pictures) return answer
