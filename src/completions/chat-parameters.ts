@@ -19,7 +19,8 @@ const Limit = maybe(t.Integer({ minimum: 1 }))
 /** A text that ends an answer. */
 const StopText = t.String({ minLength: 1, maxLength: 256 })
 
-const Effort = maybe(oneOf(EFFORTS))
+/** Two vendors have a word more: the most, and the engine's own effort. */
+const Effort = maybe(oneOf([...EFFORTS, 'max', 'default'] as const))
 
 /** Members of a chat request that take effect on the addresses where clients expect them to (docs/api.md 33.2). */
 const ChatParameters = t.Object({
@@ -70,7 +71,8 @@ export function parametersOfChat(input: object): Tuning {
   const sent: Static<typeof ChatParameters> = input
   const limit = sent.max_completion_tokens ?? sent.max_tokens
   const { reasoning } = sent
-  const effort = sent.reasoning_effort ?? reasoning?.effort ?? (reasoning?.enabled === false ? 'none' : undefined)
+  const word = sent.reasoning_effort ?? reasoning?.effort ?? (reasoning?.enabled === false ? 'none' : 'default')
+  const effort = word === 'default' ? undefined : word === 'max' ? 'xhigh' : word
   const shows = reasoning?.exclude !== true
   return {
     ...(limit ? { maxOutputTokens: limit } : {}),
@@ -269,12 +271,13 @@ const isObject = (value: unknown): string | null =>
  */
 export function formatOf({ response_format: format }: Pick<ChatInput, 'response_format'>): Form {
   if (!format || format.type === 'text') return { json: false, checkJson: null }
-  if (!('json_schema' in format)) {
+  if (format.type !== 'json_schema') {
     // Clients of some other services send the schema there.
     if (format.schema) return formOfSchema(format.schema, 'response_format.schema')
     return { json: true, checkJson: (content) => problemOf(content, isObject) }
   }
-  const { schema, name, strict } = format.json_schema
+  const { schema, name, strict } = format.json_schema ?? { schema: format.schema }
+  if (!schema) throw invalidInput('response_format.json_schema', '"response_format.json_schema" is missing.')
   const form = formOfSchema(schema, SCHEMA_PATH)
   return { ...form, json: { schema, ...(name ? { name } : {}), ...(strict == null ? {} : { strict }) } }
 }

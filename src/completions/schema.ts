@@ -13,11 +13,15 @@ import { IGNORED_MEMBERS } from './rules'
 const ResponseFormat = t.Union([
   t.Object({
     type: oneOf(['json_schema'] as const),
-    json_schema: t.Object({
-      name: t.Optional(nullable(t.String({ maxLength: 64 }))),
-      schema: JsonObject,
-      strict: t.Optional(nullable(t.Boolean())),
-    }),
+    json_schema: t.Optional(
+      t.Object({
+        name: t.Optional(nullable(t.String({ maxLength: 64 }))),
+        schema: JsonObject,
+        strict: t.Optional(nullable(t.Boolean())),
+      }),
+    ),
+    // Clients of some other services leave out the object around the schema.
+    schema: t.Optional(nullable(JsonObject)),
   }),
   t.Object({
     type: oneOf(['text', 'json_object'] as const),

@@ -132,6 +132,14 @@ const WRITTEN: readonly (readonly [string, string | null])[] = [
   ['<\uff5ctool\u2581call\u2581begin\uff5c>', '<\uff5ctool\u2581call\u2581end\uff5c>'],
   ['<|tool_calls_section_begin|>', '<|tool_calls_section_end|>'],
   ['<|tool_call_start|>', '<|tool_call_end|>'],
+  ['<|tool_call_begin|>', '<|tool_call_end|>'],
+  ['<|FunctionCallBegin|>', '<|FunctionCallEnd|>'],
+  ['<|action_start|>', '<|action_end|>'],
+  ['<xai:function_call', '</xai:function_call>'],
+  ['<TOOLCALL>', '</TOOLCALL>'],
+  ['<tool_use>', '</tool_use>'],
+  ['<tool_code>', '</tool_code>'],
+  ['<tools>', '</tools>'],
   ['<|START_ACTION|>', '<|END_ACTION|>'],
   ['<|channel|>commentary to=', '<|call|>'],
   ['<|tool_call|>', null],
@@ -151,8 +159,8 @@ const MAX_CALLS = 128
 const MAX_BEFORE = 300
 
 /** The beginning of an answer that is one call as bare JSON, and what may still become one. */
-const BARE = /^\s*(?:\[\s*)?\{\s*"(?:name|type|function)"\s*:/
-const PERHAPS_BARE = /^\s*(?:\[\s*)?(?:\{\s*(?:"[a-z]{0,8}"?\s*)?)?$/
+const BARE = /^\s*(?:\[\s*)?\{\s*"(?:name|type|function|tool|tool_calls)"\s*:/
+const PERHAPS_BARE = /^\s*(?:\[\s*)?(?:\{\s*(?:"[a-z_]{0,10}"?\s*)?)?$/
 
 /**
  * A sink that finds calls which an engine writes into its text, in the format of its chat template, and gives them as
@@ -254,7 +262,7 @@ type Tools = readonly EngineTool[]
 
 /** The calls in one block of a chat template: in tags, in JSON, or as Python writes them. */
 function callsInBlock(block: string, tools: Tools): ToolCall[] {
-  const tagged = block.split(/<(?:\uff5cDSML\uff5c)?(?:function=|invoke name=)"?/).slice(1)
+  const tagged = block.split(/<(?:\uff5cDSML\uff5c)?(?:function=|invoke name=|xai:function_call name=)"?/).slice(1)
   if (tagged.length) return tagged.slice(0, MAX_CALLS).flatMap((one) => callInTags(one, XML, tools))
   const [, named = ''] = block.split('<tool_call>')
   if (named.includes('<arg_key>')) return callInTags(named, GLM, tools)
@@ -327,9 +335,9 @@ function callsInJson(value: unknown, before: string, tools: Tools): ToolCall[] {
   const call = value as Record<string, unknown>
   const inner = call.tool_calls ?? call.function
   if (typeof inner === 'object') return callsInJson(inner, '', tools)
-  const stated = call.name ?? call.tool_name ?? inner
+  const stated = call.name ?? call.tool_name ?? call.tool ?? inner
   const name = typeof stated === 'string' ? toolNamed(stated, tools) : null
-  const args = call.arguments ?? call.parameters ?? call.args ?? {}
+  const args = call.arguments ?? call.parameters ?? call.args ?? call.input ?? {}
   if (name) return [{ id: '', name, arguments: typeof args === 'string' ? args : JSON.stringify(args) }]
   const last = before.match(/[\w.:-]{1,200}/g)?.findLast((word) => toolNamed(word, tools))
   return last ? [{ id: '', name: toolNamed(last, tools)!, arguments: JSON.stringify(value) }] : []
