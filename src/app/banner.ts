@@ -27,15 +27,16 @@ export function banner(
 ): string {
   const { app, seed, url, socket, opsUrl } = running
   const { config, container } = app
-  const relativePath = shortPath
+  const isWrapped = config.masterKey || config.masterKeyFile
+  const secretsFile = `${shortPath(config.dataDir)}/secrets.json${app.findings.newSecrets ? ' (new, only you can read it)' : ''}`
   const lines = [
     `svc ${RELEASE}, ${config.production ? 'production' : 'dev mode'}`,
     '',
     ...facts(
       [
-        ['config', config.file ? relativePath(config.file) : 'defaults and environment'],
-        ['secrets', secretsLine(running, relativePath)],
-        ['database', databaseLine(running, relativePath)],
+        ['config', config.file ? shortPath(config.file) : 'defaults and environment'],
+        ['secrets', isWrapped ? 'in the database, wrapped by the master key' : secretsFile],
+        ['database', databaseLine(running)],
         ...enginesLines(container.engines, upstreams).map((line, at) => [at ? '' : 'engines', ...line] as Fact),
         ...unknown.map((line, at) => [at ? '' : 'variables', line, 'wrong'] as Fact),
         ...(seed ? [['seed', `org "${seed.org}", key "${DEV_KEY}", credit to try everything`] as Fact] : []),
@@ -44,21 +45,15 @@ export function banner(
     ),
     '',
     ...apiLines(url, config),
-    `  Operators   ${relativePath(socket)} (svc-admin finds it)`,
+    `  Operators   ${shortPath(socket)} (svc-admin finds it)`,
     ...(opsUrl ? [`              ${opsUrl} (svc-admin --url, with an operator key)`] : []),
     '',
-    ...keyLines(running, isTty, relativePath),
+    ...keyLines(running, isTty),
     `Ready in ${(startedMs / 1000).toFixed(1)} s. Ctrl-C stops the server.`,
     ...pageLines(running, link),
     '',
   ]
   return lines.join('\n')
-}
-
-/** Where the secrets are stored. */
-function secretsLine({ app: { config, findings } }: RunningApp, relativePath: (path: string) => string): string {
-  if (config.masterKey || config.masterKeyFile) return 'in the database, wrapped by the master key'
-  return `${relativePath(config.dataDir)}/secrets.json${findings.newSecrets ? ' (new, only you can read it)' : ''}`
 }
 
 /** The page to open. On a first start, a link that signs the owner in. */
@@ -96,8 +91,8 @@ const facts = (all: Fact[], columns: number): string[] =>
     return [`  ${wrong ? '!!' : 'ok'}  ${name.padEnd(10)} ${first}`, ...rest.map((line) => MARGIN + line)]
   })
 
-function databaseLine({ app: { config, findings } }: RunningApp, relativePath: (path: string) => string): string {
-  const what = config.databaseUrl ? 'postgres' : `${relativePath(config.dataDir)}/svc.db`
+function databaseLine({ app: { config, findings } }: RunningApp): string {
+  const what = config.databaseUrl ? 'postgres' : `${shortPath(config.dataDir)}/svc.db`
   const took = `${(findings.databaseMs / 1000).toFixed(1)} s`
   const state = findings.newDatabase
     ? `new, ${findings.migrations} ${findings.migrations === 1 ? 'migration' : 'migrations'}, ${took}`
@@ -130,11 +125,7 @@ function spellUpstream({ address, models, latencyMs, problem, unlisted }: Upstre
   return [`${where}: answers, ${latencyMs} ms`]
 }
 
-function keyLines(
-  { app: { config }, seed, keyless, devKey }: RunningApp,
-  isTty: boolean,
-  relativePath: (path: string) => string,
-): string[] {
+function keyLines({ app: { config }, seed, keyless, devKey }: RunningApp, isTty: boolean): string[] {
   if (keyless) return ['No keys exist. Create one: svc-admin keys create --name NAME', '']
   if (devKey) {
     const revoke = `svc-admin keys revoke "${DEV_KEY}" --reason production`
@@ -142,15 +133,15 @@ function keyLines(
   }
   if (!seed) {
     const keyFile = join(config.dataDir, 'dev-key')
-    return existsSync(keyFile) ? [`Your API key is in ${relativePath(keyFile)}.`, ''] : []
+    return existsSync(keyFile) ? [`Your API key is in ${shortPath(keyFile)}.`, ''] : []
   }
-  if (!isTty) return [`First key written to ${relativePath(seed.keyFile)} (mode 0600)`, '']
+  if (!isTty) return [`First key written to ${shortPath(seed.keyFile)} (mode 0600)`, '']
   return [
     '  Your API key. It is shown only this once:',
     '',
     `      ${seed.key}`,
     '',
-    `  A copy is in ${relativePath(seed.keyFile)} for the examples. Delete it when you like.`,
+    `  A copy is in ${shortPath(seed.keyFile)} for the examples. Delete it when you like.`,
     '',
     '  Next, in a second terminal:',
     '      ./svc-admin try "Count to five slowly"',

@@ -49,16 +49,16 @@ export const loadServer = (): Promise<typeof import('./serve')> => import(bundle
 
 /** The bundle name for the current sources. */
 export function nameOf(root: string): string {
-  const states = INGREDIENTS.flatMap((name) => filesOf(join(root, name))).map((file) => {
+  const files = INGREDIENTS.map((name) => join(root, name)).flatMap((path) =>
+    statSync(path).isDirectory()
+      ? readdirSync(path, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map(({ parentPath, name }) => join(parentPath, name))
+      : [path],
+  )
+  const states = files.map((file) => {
     const { size, mtimeMs } = statSync(file)
     return `${file} ${size} ${mtimeMs}`
   })
   return Bun.hash([Bun.revision, ...states.sort()].join('\n')).toString(36)
-}
-
-function filesOf(path: string): string[] {
-  if (!statSync(path).isDirectory()) return [path]
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name))
 }

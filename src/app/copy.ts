@@ -2,17 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { verifyChains } from '../audit'
 import { ConfigError } from '../kernel/config'
-import {
-  type CopiedTable,
-  copyDatabase,
-  type DatabaseLocation,
-  inTurn,
-  isEmpty,
-  openPostgres,
-  openSqlite,
-  schemaOf,
-  wipe,
-} from '../kernel/store'
+import { type CopiedTable, copyDatabase, type DatabaseLocation, inTurn, isEmpty, schemaOf, wipe } from '../kernel/store'
+import { withStore } from './keyring'
 import { lockDataDir } from './lock'
 import { claimDatabase } from './open'
 import { assertAlone } from './single-server'
@@ -36,7 +27,7 @@ export async function copyWhileStopped({ from, dataDir, to, onProgress }: Copyin
     // Creates the file again with its owner and mode.
     if (state === 'unfinished') await wipe(to)
     claimDatabase(to)
-    return copyDatabase(from, to, { verify: () => auditFaults(to), onProgress })
+    return copyDatabase(from, to, { verify: () => withStore(to, ({ read }) => verifyChains(read)), onProgress })
   }
   const folders = [...(dataDir === null ? [] : [dataDir]), ...(to.dialect === 'sqlite' ? [dirname(to.path)] : [])]
   return inside([...new Set(folders)], (home) =>
@@ -64,17 +55,4 @@ export async function targetStateOf(to: DatabaseLocation): Promise<'empty' | 'un
   if (to.dialect === 'sqlite' && !existsSync(to.path)) return 'empty'
   if ((await schemaOf(to)).unfinished) return 'unfinished'
   return (await isEmpty(to)) ? 'empty' : 'taken'
-}
-
-async function auditFaults(location: DatabaseLocation): Promise<string[]> {
-  const onDiskFailure = (error: unknown) => {
-    throw error
-  }
-  const isPostgres = location.dialect === 'postgres'
-  const store = isPostgres ? openPostgres({ url: location.url }) : openSqlite({ path: location.path, onDiskFailure })
-  try {
-    return await verifyChains(store.read)
-  } finally {
-    await store.close()
-  }
 }

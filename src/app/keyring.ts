@@ -4,7 +4,7 @@ import { resealEngines } from '../engines'
 import { resealAnswers } from '../idempotency'
 import { ConfigError } from '../kernel/config'
 import type { Resealed } from '../kernel/crypto'
-import { inTurn, openPostgres, openSqlite, type Store } from '../kernel/store'
+import { type DatabaseLocation, inTurn, openPostgres, openSqlite, type Store } from '../kernel/store'
 import { resealWebhooks } from '../webhooks'
 import type { Config } from './config'
 import { lockDataDir } from './lock'
@@ -43,7 +43,7 @@ export type Keyring = {
 /** Counts what the secrets decrypt. Reads the database, so it also works while a server runs. @throws ConfigError */
 export async function keyringStatus(config: Config): Promise<Keyring> {
   assertDatabase(config)
-  return withStore(config, async (store) => {
+  return withStore(databaseLocationOf(config), async (store) => {
     const known = await secretsOf(store.read)
     const keys = masterKeysOf(config)
     const stored = known && unwrapped(known, keys)
@@ -84,8 +84,9 @@ export async function rewrapSecrets(
   const keys = masterKeysOf(config)
   const key = suppliedKey ?? keys[0]
   if (!key) throw new ConfigError([`There is no key to wrap with. ${HOW}`])
-  return inTurn(databaseLocationOf(config), () =>
-    withStore(config, async (store) => {
+  const location = databaseLocationOf(config)
+  return inTurn(location, () =>
+    withStore(location, async (store) => {
       const known = (await secretsOf(store.read))!
       const stored =
         unwrapped(known, keys) ?? (existsSync(secretsFile(config.dataDir)) ? storedIn(config.dataDir) : null)
@@ -118,7 +119,7 @@ export async function rotateKeyring(
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const lock = lockDataDir(config.dataDir)
   try {
-    return await withStore(config, async (store) => {
+    return await withStore(databaseLocationOf(config), async (store) => {
       if (await hasOtherNodes(store, lock.home))
         throw new ConfigError([
           'Other nodes use this database. Stop them first, and copy the new secrets.json to them afterwards.',
@@ -160,8 +161,8 @@ function assertDatabase({ dataDir, databaseUrl }: Config): void {
     ])
 }
 
-async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  const location = databaseLocationOf(config)
+/** Opens a database for `work` and closes it. */
+export async function withStore<T>(location: DatabaseLocation, work: (store: Store) => Promise<T>): Promise<T> {
   const onDiskFailure = (error: unknown) => {
     throw error
   }

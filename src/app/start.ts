@@ -69,7 +69,9 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     const socket = join(config.dataDir, 'ops.sock')
     const ops = listenForOperators(app, socket)
     const probes = isFirst ? listenForProbes(app) : null
-    const unwatch = server && !config.unix ? watchConnections(app, server) : () => undefined
+    const table = server && !config.unix ? openSocketTable(server.port ?? 0) : undefined
+    if (table === null) app.log.warn({}, 'this system cannot limit connections: use a proxy that does')
+    const unwatch = table ? app.connections.watch(table) : () => undefined
     const loops = app.container.startLoops()
     const url = server
       ? config.unix
@@ -126,14 +128,6 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
     await app.close().catch(() => undefined)
     throw namedForOperators(error, config.dataDir)
   }
-}
-
-/** Limits the connections of the API's port. Logs a warning if this system does not support it. */
-function watchConnections({ connections, log }: OpenApp, { port }: Server<unknown>): () => void {
-  const table = openSocketTable(port ?? 0)
-  if (table) return connections.watch(table)
-  log.warn({}, 'this system cannot limit connections: use a proxy that does')
-  return () => undefined
 }
 
 function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {

@@ -208,15 +208,12 @@ export function fitResults(messages: Message[], room: number, count: (messages: 
   while (max > MIN_CHARS && count(messages) > room) {
     max = Math.max(MIN_CHARS, Math.floor(max / 2))
     for (const [place, message] of messages.entries()) {
-      if (message.role === 'tool') messages[place] = { ...message, content: cutInside(message.content, max) }
+      if (message.role !== 'tool' || message.content.length <= max) continue
+      const tail = message.content.slice(-Math.floor(max / 4)).replace(/^[\udc00-\udfff]/, '')
+      const content = `${shorten(message.content, Math.floor(max / 2))}\n[cut here to make room]\n${tail}`
+      messages[place] = { ...message, content }
     }
   }
-}
-
-function cutInside(text: string, max: number): string {
-  if (text.length <= max) return text
-  const tail = text.slice(-Math.floor(max / 4)).replace(/^[\udc00-\udfff]/, '')
-  return `${shorten(text, Math.floor(max / 2))}\n[cut here to make room]\n${tail}`
 }
 
 /** Adds up the turns of one run: text, tokens and how it ended. */

@@ -60,11 +60,12 @@ export async function observe(
   while (running.size) {
     const { place, outcome } = await Promise.race(running.values())
     running.delete(place)
-    const { status } = outcome
+    const { status, description, result } = outcome
+    const { request, name } = guarded[place]!
     const ms = clock.monotonic() - from
-    trace?.(call.requestId, 'tool', guarded[place]!.name, ms, { status })
+    trace?.(call.requestId, 'tool', name, ms, { status })
     texts[place] = outcome.text
-    const use = useOf(guarded[place]!, outcome)
+    const use: ToolUse = { id: request.id, name, status, description, result, arguments: outcome.arguments ?? {} }
     uses[place] = use
     spent.toolUses.push(use)
     spent.timings ??= new Map()
@@ -97,18 +98,6 @@ async function guardedCall(request: ToolCall, guard: ToolAccess['guard'], signal
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return { request: value === parsedArguments ? request : { ...request, arguments: text }, name, blockedUse: null }
 }
-
-const useOf = (
-  { request: { id }, name }: GuardedCall,
-  { status, description, result, ...outcome }: ToolOutcome,
-): ToolUse => ({
-  id,
-  name,
-  status,
-  description,
-  result,
-  arguments: outcome.arguments ?? {},
-})
 
 /** Parsed as strictly as a request body: JSON nested very deeply can be parsed, but not serialized again. */
 function parsed(text: string): unknown {

@@ -71,20 +71,31 @@ export const createSandbox =
     const engineId = engines.canonical(modelPreference ?? engines.forMode(MODE))
     const plain = { persona: 'svc' as const, personality: null, style: null, branding: false, componentLibrary: 'svc' }
     const system = assembleSystem({ ...plain, mode: MODE, soul: null, memories: [], skills: skillPrompt })
-    const acting = toolset.definitions.length ? { ...actingOf(call, toolset), guard } : null
+    const acting: Task['acting'] = toolset.definitions.length
+      ? {
+          toolset,
+          call,
+          conversationId: null,
+          maxIterations: ITERATIONS,
+          spent: { turns: [], toolUses: [], textLength: 0 },
+          afford: async ({ completionTokens }) => completionTokens,
+          unpaid: () => new Error('nothing is paid for here'),
+          guard,
+        }
+      : null
     const max = Math.min(MAX_TOKENS, engines.maxOutputTokens(engineId))
     const task = taskOf(call, request, { engineId, system, acting, maxOutputTokens: max })
     const { content, toolUses } = await answerWithin(call, task)
-    const response = guard?.hasRules('output') ? await guardedAnswer(guard, call, { content, system }) : content
+    const about = { systemPrompt: system, sources: [], readJson: null }
+    const checked = guard?.hasRules('output') ? await guard.checkAnswer(content, about, call.signal) : null
+    const response = checked?.blocked ? replacementText(checked.blocked) : (checked?.value ?? content)
     const fired = guard?.firings.length ? { output: firedBy(guard, guard.firings) } : {}
     await store.write((tx) =>
       audit.record(tx, call, {
         action: 'skill.tested',
         entityType: 'skill',
-        ...{
-          entityId: request.skill_id ?? 'manifest',
-          input: { prompt_sha256: sha256Hex(request.prompt), prompt_length: request.prompt.length },
-        },
+        entityId: request.skill_id ?? 'manifest',
+        input: { prompt_sha256: sha256Hex(request.prompt), prompt_length: request.prompt.length },
         ...fired,
       }),
     )
@@ -110,17 +121,6 @@ export const createSandbox =
     }
   }
 
-type Message = { content: string; system: string | null }
-
-async function guardedAnswer(guard: Guard, { signal }: Call, { content, system }: Message): Promise<string> {
-  const { value, blocked } = await guard.checkAnswer(
-    content,
-    { systemPrompt: system, sources: [], readJson: null },
-    signal,
-  )
-  return blocked ? replacementText(blocked) : value
-}
-
 /** The agent's task: the prompt and the turns before it, as plain text. */
 const taskOf = (
   call: Call,
@@ -138,16 +138,6 @@ const taskOf = (
   json: false,
   signal: call.signal,
   offered: null,
-})
-
-const actingOf = (call: Call, toolset: NonNullable<Task['acting']>['toolset']): NonNullable<Task['acting']> => ({
-  toolset,
-  call,
-  conversationId: null,
-  maxIterations: ITERATIONS,
-  spent: { turns: [], toolUses: [], textLength: 0 },
-  afford: async ({ completionTokens }) => completionTokens,
-  unpaid: () => new Error('nothing is paid for here'),
 })
 
 /**

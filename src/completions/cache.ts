@@ -307,8 +307,7 @@ function createShares(max: number) {
   return {
     /** Adds an entry. Returns the keys of the oldest entries to evict so that the scope stays within its share. */
     add(scope: string, key: string, bytes: number): string[] {
-      const share = scopes.get(scope) ?? { bytes: 0, sizes: new Map<string, number>() }
-      scopes.set(scope, share)
+      const share = scopes.getOrInsertComputed(scope, () => ({ bytes: 0, sizes: new Map<string, number>() }))
       share.sizes.set(key, bytes)
       share.bytes += bytes
       let over = share.bytes - max
@@ -352,8 +351,9 @@ export function createCacheReading({ cache, clock, enabled }: { cache: AnswerCac
       let entries = 0
       for (const [, { answer, hits: used }] of cache.all()) {
         entries++
-        const known = modes.get(answer.resolvedMode) ?? { mode: answer.resolvedMode, entries: 0, hits: 0 }
-        modes.set(known.mode, { ...known, entries: known.entries + 1, hits: known.hits + used })
+        const known = modes.getOrInsertComputed(answer.resolvedMode, (mode) => ({ mode, entries: 0, hits: 0 }))
+        known.entries++
+        known.hits += used
       }
       return {
         enabled,

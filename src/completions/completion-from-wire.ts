@@ -6,7 +6,7 @@ import type { InlineTool, McpServer } from '../tools/schema'
 import { assertAttachment } from './images'
 import { toChatCompletion, toCompletion } from './present'
 import { assertMetadata, ignoredNamesIn, ignoredWarning, isStealth, modeWarnings } from './rules'
-import { type CompletionRequest, DEFAULT_ITERATIONS, IMAGE_ENGINE, type SentImage } from './run'
+import { type CompletionRequest, DEFAULT_ITERATIONS, IMAGE_ENGINE } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionInput } from './schema'
 
 /** Path of the data or the URL of an image in a native request. */
@@ -18,12 +18,6 @@ const STEALTH_RATIOS = { square: '1:1', portrait: '3:4', landscape: '4:3', wide:
 const MODEL_IGNORED =
   '"model" was ignored: "mode" and "model_overrides" choose the engine. Chat clients use POST /chat/completions.'
 
-const toImage = (attachment: Attachment, place: number): SentImage => ({
-  attachment,
-  path: pathOfAttachment(attachment, place),
-  turn: null,
-})
-
 /** Translates a native request (docs/api.md 2.1). The account's settings fill in what the request leaves out. */
 export function requestFromInput(
   input: CompletionInput,
@@ -34,6 +28,10 @@ export function requestFromInput(
   const branding = (input.svc_branding ?? settings.svc_branding) && !isStealth(mode)
   const inline = input.conversation
   const ignoresInline = inline !== undefined && input.conversation_id != null
+  const tools = input.tools ?? []
+  const servers = tools.filter((tool): tool is McpServer => 'type' in tool && tool.type === 'mcp')
+  // Requests with a conversation, stealth modes and live browser sessions are never cached (docs/api.md 22.1).
+  const isCached = input.conversation_id == null && !isStealth(mode) && !input.browser_session_id
   return {
     prompt: input.prompt,
     mode,
@@ -56,10 +54,15 @@ export function requestFromInput(
           })
         : [],
     conversation: conversationOf(input, mode),
-    images: (input.attachments ?? []).map(toImage),
+    images: (input.attachments ?? []).map((attachment, place) => ({
+      attachment,
+      path: pathOfAttachment(attachment, place),
+      turn: null,
+    })),
     temperature: input.temperature,
     skills: input.skills ?? [],
-    ...toolsIn(input),
+    tools: tools.filter((tool): tool is InlineTool => !servers.includes(tool as McpServer)),
+    ...(servers.length ? { servers } : {}),
     ...(input.browser_session_id ? { browserSession: input.browser_session_id } : {}),
     maxIterations: input.max_iterations ?? DEFAULT_ITERATIONS,
     functions: null,
@@ -67,12 +70,16 @@ export function requestFromInput(
     checkJson: null,
     after: [],
     metadata: input.metadata ?? null,
-    cache: cacheRule(input, mode, fresh),
+    cache: isCached ? (fresh ? 'refresh' : 'use') : 'off',
     wantsFollowUps: true,
     isChat: input.format === 'compat',
     present: input.format === 'compat' ? toChatCompletion : toCompletion,
     shape: [input.metadata?.approved_tools ?? null, input.image_model ?? 'auto', input.image_quality ?? 'standard'],
-    picture: pictureOf(input),
+    picture: {
+      engineId: !input.image_model || input.image_model === 'auto' ? IMAGE_ENGINE : input.image_model,
+      quality: input.image_quality ?? 'standard',
+      aspectRatio: input.mode === 'stealth_image' ? STEALTH_RATIOS[input.stealth_aspect ?? 'square'] : null,
+    },
     ...(input.mode === 'stealth_video' ? { videoSeconds: Number.parseInt(input.stealth_duration ?? '5s', 10) } : {}),
     warnings: [
       ...modeWarnings(mode),
@@ -81,25 +88,6 @@ export function requestFromInput(
       ...((input as { model?: unknown }).model == null ? [] : [MODEL_IGNORED]),
       ...ignoredWarning(ignoredNamesIn(input)),
     ],
-  }
-}
-
-function toolsIn({ tools = [] }: CompletionInput): Pick<CompletionRequest, 'tools' | 'servers'> {
-  const servers = tools.filter((tool): tool is McpServer => 'type' in tool && tool.type === 'mcp')
-  const inline = tools.filter((tool): tool is InlineTool => !servers.includes(tool as McpServer))
-  return { tools: inline, ...(servers.length ? { servers } : {}) }
-}
-
-function pictureOf({
-  image_model,
-  image_quality,
-  mode,
-  stealth_aspect,
-}: CompletionInput): NonNullable<CompletionRequest['picture']> {
-  return {
-    engineId: !image_model || image_model === 'auto' ? IMAGE_ENGINE : image_model,
-    quality: image_quality ?? 'standard',
-    aspectRatio: mode === 'stealth_image' ? STEALTH_RATIOS[stealth_aspect ?? 'square'] : null,
   }
 }
 
@@ -117,12 +105,6 @@ function conversationOf(input: CompletionInput, mode: Mode): CompletionRequest['
   }
   const stateless = input.conversation_id === null || input.conversation !== undefined || isStealth(mode)
   return stateless ? 'none' : 'new'
-}
-
-/** Requests with a conversation, stealth modes and live browser sessions are never cached (docs/api.md 22.1). */
-function cacheRule(input: CompletionInput, mode: Mode, fresh: boolean): CompletionRequest['cache'] {
-  if (input.conversation_id != null || isStealth(mode) || input.browser_session_id) return 'off'
-  return fresh ? 'refresh' : 'use'
 }
 
 /**

@@ -166,7 +166,10 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
   const work = workOf(run.resolvedMode)
   const { content, logprobs = NO_LOGPROBS } = result
   const isAnswer = result.finish !== 'content-filter'
-  const refusal = result.refusal || (isAnswer && !result.toolCalls.length ? refusalOf(run, result) : null)
+  // Why the content does not have the requested form. Null if it has, or if none was requested.
+  const problem = (isAnswer && !result.toolCalls.length && run.request.checkJson?.(content)) || null
+  const cut = problem && result.finish === 'length' ? 'The answer was cut at the output limit. ' : ''
+  const refusal = result.refusal || (problem && cut + problem)
   // A guardrail may have changed the content since.
   const spoken = result.spoken && contentOf(result.spoken) === content ? result.spoken : undefined
   // A refusal gets no follow-ups.
@@ -206,12 +209,6 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
   if (logprobs.length) answer.logprobs = logprobs
   if (spoken) answer.spoken = spoken
   return addDetails(answer, result)
-}
-
-/** Why the content does not have the requested form. Null if it has, or if none was requested. */
-function refusalOf({ request }: Run, { content, finish }: AgentResult): string | null {
-  const problem = request.checkJson?.(content) ?? null
-  return problem && finish === 'length' ? `The answer was cut at the output limit. ${problem}` : problem
 }
 
 /** The text and tool calls of a run that stopped early. The tokens of its last turn are our own count. */

@@ -155,14 +155,18 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
 
   return (progress) => {
     switch (progress.type) {
-      case 'began':
+      case 'began': {
         id = chatIdOf(progress.id)
         model = progress.run.model.id
         shows = progress.run.request.reasoning?.shows ?? true
         customs = progress.run.request.customs
         callsFunction = progress.run.request.callsFunction ?? false
-        ;[head, tail] = cutAtEmpty(chunk(delta({ content: '' })))
+        // A frame with text is one without, split at its last empty string.
+        const empty = chunk(delta({ content: '' }))
+        const at = empty.lastIndexOf('""')
+        ;[head, tail] = [empty.slice(0, at), empty.slice(at + 2)]
         return chunk(delta({ role: 'assistant', content: '' }))
+      }
       case 'text':
         if (!progress.logprobs) return head + sseJson(progress.text) + tail
         return chunk([{ ...delta({ content: progress.text })[0], logprobs: likelyOf(progress.logprobs) }])
@@ -193,10 +197,4 @@ export function chatFramer(clock: Clock, includeUsage: boolean): Framer {
       }
     }
   }
-}
-
-/** Splits a frame at its last empty string. */
-function cutAtEmpty(frame: string): [string, string] {
-  const at = frame.lastIndexOf('""')
-  return [frame.slice(0, at), frame.slice(at + 2)]
 }

@@ -305,8 +305,13 @@ export async function tryTargets<T>(input: Input<T>, { clock, log, observe, jitt
     const { engineId, target, fallback } = candidate
     let waited = false
     let permit = target.breaker.enter(owner)
-    if (!permit)
-      observe(engineId, 'passed over', { requestId, mode, target: target.id, ms: 0, error: whyShut(input, candidate) })
+    if (!permit) {
+      const shutS = Math.ceil(target.breaker.leftMs(owner) / 1_000)
+      const error = shutS
+        ? `it kept failing; it gets no calls for another ${shutS} s`
+        : 'another call is testing whether it answers again'
+      observe(engineId, 'passed over', { requestId, mode, target: target.id, ms: 0, error })
+    }
     for (; permit; permit = target.breaker.enter(owner)) {
       const from = clock.monotonic()
       try {
@@ -377,12 +382,6 @@ function report(
     { request_id: origin?.requestId, mode, engine: by.engineId, target: by.target.id, failure: kind, ...words },
     `engine failed: ${message}`,
   )
-}
-
-function whyShut({ request: { origin } }: Input<unknown>, { target }: Candidate): string {
-  const leftMs = target.breaker.leftMs(origin?.owner)
-  if (leftMs === 0) return 'another call is testing whether it answers again'
-  return `it kept failing; it gets no calls for another ${Math.ceil(leftMs / 1_000)} s`
 }
 
 /** The error for the caller. If all breakers are open, it has the time until the first one admits a call. */

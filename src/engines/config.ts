@@ -35,11 +35,15 @@ export const NOTHING_STORED: StoredEngines = { upstreams: {}, models: {}, prices
 /** Means every text engine that is not named. */
 const EVERY_TEXT_ENGINE = '*'
 
-const Address = t.String({
-  pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
-})
-
-const address = (env: string, about: string) => setting({ env, schema: Address, default: '', about })
+const address = (env: string, about: string) =>
+  setting({
+    env,
+    schema: t.String({
+      pattern: form('^(https?://[^\\s]+)?$', 'an address that begins with https:// or http://, or empty'),
+    }),
+    default: '',
+    about,
+  })
 
 const keyOf = (name: string) =>
   setting({
@@ -60,26 +64,12 @@ const modelOf = (name: string, model: string) =>
 
 /** Settings that connect one upstream each, without `svc.server.json`. */
 const shortSettings = {
-  engineBaseUrl: setting({
-    env: 'SVC_ENGINE_BASE_URL',
-    schema: Address,
-    default: '',
-    about:
-      'Base address of one chat-completions server that answers every text mode, such as http://127.0.0.1:8080/v1.',
-  }),
-  engineApiKey: setting({
-    env: 'SVC_ENGINE_API_KEY',
-    schema: t.String(),
-    default: '',
-    about: 'The key sent to SVC_ENGINE_BASE_URL as a bearer token.',
-    secret: true,
-  }),
-  engineModel: setting({
-    env: 'SVC_ENGINE_MODEL',
-    schema: t.String({ minLength: 1 }),
-    default: 'default',
-    about: 'The model name sent to SVC_ENGINE_BASE_URL.',
-  }),
+  engineBaseUrl: address(
+    'SVC_ENGINE_BASE_URL',
+    'Base address of one chat-completions server that answers every text mode, such as http://127.0.0.1:8080/v1.',
+  ),
+  engineApiKey: keyOf('SVC_ENGINE'),
+  engineModel: modelOf('SVC_ENGINE', 'default'),
   engineContextWindow: setting({
     env: 'SVC_ENGINE_CONTEXT_WINDOW',
     schema: t.Integer({ minimum: 1_000, maximum: 100_000_000 }),
@@ -143,9 +133,7 @@ type ShortForm = {
 const compat = (baseUrl: string, apiKey: string): UpstreamConfig => ({ kind: 'compat', baseUrl, apiKey })
 
 const textUpstream = (settings: ShortSettings): UpstreamConfig => ({
-  kind: 'compat',
-  baseUrl: settings.engineBaseUrl,
-  apiKey: settings.engineApiKey,
+  ...compat(settings.engineBaseUrl, settings.engineApiKey),
   contextWindow: settings.engineContextWindow,
   maxOutputTokens: settings.engineMaxOutputTokens,
   ...(settings.engineTimeoutS < 600 ? { timeoutMs: Math.round(settings.engineTimeoutS * 1_000) } : {}),
@@ -381,14 +369,17 @@ function spread(named: ReadonlyMap<string, TargetRef[]>): Map<string, readonly T
 
 /** The upstreams that the short settings define, and their engines. */
 function shortForms(settings: ShortSettings): ShortForm[] {
-  const { engineModel, ttsBaseUrl, ttsApiKey, ttsModel, sttBaseUrl, sttApiKey, sttModel } = settings
-  const { videoBaseUrl, videoApiKey, videoModel, embedBaseUrl, embedApiKey, embedModel } = settings
+  const only = (name: 'tts' | 'stt' | 'video' | 'embed', engineId: ShortForm['engineId']): ShortForm => {
+    const upstream = compat(settings[`${name}BaseUrl`], settings[`${name}ApiKey`])
+    return { name, engineId, model: settings[`${name}Model`], upstream }
+  }
+  const text = textUpstream(settings)
   const forms: ShortForm[] = [
-    { name: 'default', engineId: EVERY_TEXT_ENGINE, model: engineModel, upstream: textUpstream(settings) },
-    { name: 'tts', engineId: 'svc-1-voice', model: ttsModel, upstream: compat(ttsBaseUrl, ttsApiKey) },
-    { name: 'stt', engineId: 'svc-1-transcribe', model: sttModel, upstream: compat(sttBaseUrl, sttApiKey) },
-    { name: 'video', engineId: 'svc-1-motion', model: videoModel, upstream: compat(videoBaseUrl, videoApiKey) },
-    { name: 'embed', engineId: 'svc-1-embed', model: embedModel, upstream: compat(embedBaseUrl, embedApiKey) },
+    { name: 'default', engineId: EVERY_TEXT_ENGINE, model: settings.engineModel, upstream: text },
+    only('tts', 'svc-1-voice'),
+    only('stt', 'svc-1-transcribe'),
+    only('video', 'svc-1-motion'),
+    only('embed', 'svc-1-embed'),
   ]
   return forms.filter(({ upstream }) => upstream.baseUrl)
 }

@@ -70,8 +70,11 @@ export function createRefusedParameters(clock: Pick<Clock, 'monotonic'>) {
       try {
         return await send(own)
       } catch (error) {
-        const name = error instanceof EngineFailure ? found(target, error, own) : null
+        // The parameter that the target refused by name.
+        const words = error instanceof EngineFailure ? error.rejection?.words.split(/[^a-z_]|top_(?=logprobs)/) : []
+        const name = parametersIn(own).find((one) => words?.includes(one))
         if (!name) throw error
+        until.set(keyOf(target.id, name), clock.monotonic() + HOUR_MS)
         return await send(onlySending(own, left(target)))
       }
     },
@@ -80,13 +83,5 @@ export function createRefusedParameters(clock: Pick<Clock, 'monotonic'>) {
   function left({ id, parameters }: Target): readonly Parameter[] {
     if (until.size === 0) return parameters
     return parameters.filter((name) => (until.get(keyOf(id, name)) ?? 0) <= clock.monotonic())
-  }
-
-  /** Finds and remembers the parameter that the target refused by name; null if there is none. */
-  function found({ id }: Target, failure: EngineFailure, request: Tuned): Parameter | null {
-    const words = failure.rejection?.words.split(/[^a-z_]|top_(?=logprobs)/) ?? []
-    const name = parametersIn(request).find((one) => words.includes(one)) ?? null
-    if (name) until.set(keyOf(id, name), clock.monotonic() + HOUR_MS)
-    return name
   }
 }

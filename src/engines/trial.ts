@@ -146,12 +146,6 @@ function notJson(text: string): string | null {
 
 const shortened = (text: string): string => text.trim().slice(0, 80)
 
-function reasonOf(error: unknown): string {
-  if (error instanceof EngineFailure) return `${error.kind}: ${error.message}`
-  const { name, message } = error as Error
-  return name === 'TimeoutError' || name === 'AbortError' ? 'no complete answer within 30 s' : message
-}
-
 /** Runs one check and measures it. `problemOf` returns what is wrong with the answer, or null. */
 async function timed(
   check: TrialCheck['check'],
@@ -166,6 +160,9 @@ async function timed(
     const problem = text.trim() ? problemOf(text) : 'an empty answer'
     return { check, ok: problem === null, latencyMs: latency(), detail: problem ?? shortened(text) }
   } catch (error) {
-    return { check, ok: false, latencyMs: latency(), detail: reasonOf(error) }
+    const { name, message } = error as Error
+    const why = name === 'TimeoutError' || name === 'AbortError' ? 'no complete answer within 30 s' : message
+    const detail = error instanceof EngineFailure ? `${error.kind}: ${message}` : why
+    return { check, ok: false, latencyMs: latency(), detail }
   }
 }

@@ -54,9 +54,7 @@ export function createConnections({ clock, log, limits, isProxy }: Deps) {
       if (authenticated.has(name)) return void known.add(name)
       all.push(connection)
       if (isProxy(address)) return
-      const more = byAddress.get(network)
-      if (more) more.push(connection)
-      else byAddress.set(network, [connection])
+      byAddress.getOrInsertComputed(network, () => []).push(connection)
     })
     const closing = new Set<Accepted>()
     const close = (some: Accepted[], keep: number) => {

@@ -32,11 +32,6 @@ export const payloadTooLarge = (maxBytes = MAX_JSON_BYTES) =>
     `The body is larger than ${maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`}.`,
   )
 
-const tooManyBodies = () =>
-  new AppError('service_unavailable', 'Too many large bodies are being read at once. Try again in a second.', {
-    retryAfterS: 1,
-  })
-
 const tooSlow = defineError(
   'request_timeout',
   () => `The body came too slowly: it must arrive within ${limits.seconds} s, or at 1 KB/s or more. Send it again.`,
@@ -92,7 +87,14 @@ class Body implements ReceivedBody {
   claim(size: number): void {
     const more = size - this.claimed
     const isOver = held.all + more > BUDGET_BYTES || (this.isPublic && held.public + more > PUBLIC_BUDGET_BYTES)
-    if (isOver && size > SMALL_BYTES) throw tooManyBodies()
+    if (isOver && size > SMALL_BYTES)
+      throw new AppError(
+        'service_unavailable',
+        'Too many large bodies are being read at once. Try again in a second.',
+        {
+          retryAfterS: 1,
+        },
+      )
     this.add(more)
   }
 

@@ -12,7 +12,7 @@ import {
   wordsOfName,
 } from './acting-phrases'
 import { readDate } from './dates'
-import { kindOf, propertiesOf, resolve, typeOf } from './schema-fill'
+import { isWithin, kindOf, propertiesOf, resolve, typeOf } from './schema-fill'
 import { factFor, readNumber } from './words'
 
 /** A value, and the words of the request that it was read from. */
@@ -96,7 +96,12 @@ function fillObject(schema: JsonSchema, root: JsonSchema, clause: Clause, claims
     if (name in filled.args || !needed.has(name)) continue
     const property = resolve(given, root)
     const type = typeOf(property)
-    if (type === 'number' || type === 'integer') put(name, nextNumber(property, clause, claims))
+    if (type === 'number' || type === 'integer') {
+      // The next number that no property has used, in digits or in words.
+      const spelled = clause.text.match(/[\p{L}-]+/gu)?.filter((word) => readNumber(word) !== null) ?? []
+      const number = next(clause.entities('numbers'), claims) ?? next(spelled, claims)
+      put(name, number === undefined ? null : numberFrom(number, property))
+    }
     if (!(name in filled.args)) filled.missing.push(name)
   }
   return filled
@@ -227,18 +232,10 @@ function findNumber(name: string, schema: JsonSchema, clause: Clause): Found | n
   return text === undefined ? null : numberFrom(text, schema)
 }
 
-/** The next number that no property has used, in digits or in words. */
-function nextNumber(schema: JsonSchema, { entities, text }: Clause, claims: Claims): Found | null {
-  const spelled = text.match(/[\p{L}-]+/gu)?.filter((word) => readNumber(word) !== null) ?? []
-  const number = next(entities('numbers'), claims) ?? next(spelled, claims)
-  return number === undefined ? null : numberFrom(number, schema)
-}
-
-function numberFrom(text: string, { type, minimum, maximum }: JsonSchema): Found | null {
+function numberFrom(text: string, schema: JsonSchema): Found | null {
   const value = readNumber(/-?\d[\d,]*(?:\.\d+)?/.exec(text)?.[0] ?? text)
-  if (value === null || (type === 'integer' && !Number.isInteger(value))) return null
-  const fits = !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum)
-  return fits ? { value, from: text } : null
+  if (value === null || (schema.type === 'integer' && !Number.isInteger(value))) return null
+  return isWithin(value, schema) ? { value, from: text } : null
 }
 
 /** `with details`, `without details`, `details: yes`. */

@@ -92,11 +92,7 @@ export function readClause(question: string, text: string, now: number): Clause 
     isQuestion: QUESTION.test(plain),
     facts: labelledFacts(text),
     quoted: [...text.matchAll(QUOTED)].map(([, ...found]) => found.find(Boolean)!),
-    entities(kind) {
-      const found = known.get(kind) ?? findEntities(kind, text)
-      known.set(kind, found)
-      return found
-    },
+    entities: (kind) => known.getOrInsertComputed(kind, () => findEntities(kind, text)),
     now,
   }
 }

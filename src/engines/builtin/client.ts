@@ -82,12 +82,15 @@ const withoutEnd = (question: string): string =>
     .replace(/=$/, '')
     .trimEnd()
 
+const sumOf = (values: number[]): number => values.reduce((total, value) => total + value, 0)
+const meanOf = (values: number[]): number => sumOf(values) / values.length
+
 const LISTS = new Map<string, (values: number[]) => number>([
-  ['sum', (values) => values.reduce((total, value) => total + value, 0)],
-  ['total', (values) => values.reduce((total, value) => total + value, 0)],
+  ['sum', sumOf],
+  ['total', sumOf],
   ['product', (values) => values.reduce((total, value) => total * value, 1)],
-  ['average', (values) => values.reduce((total, value) => total + value, 0) / values.length],
-  ['mean', (values) => values.reduce((total, value) => total + value, 0) / values.length],
+  ['average', meanOf],
+  ['mean', meanOf],
   ['median', median],
   ['maximum', (values) => Math.max(...values)],
   ['minimum', (values) => Math.min(...values)],
@@ -110,12 +113,15 @@ const retrieve: Skill = (question) => {
   const questionText = query ?? (QUESTION_WORD.test(question.task) ? (sentencesOf(question.task)[0] ?? '') : '')
   const words = [...new Set(contentWords(questionText.replace(/^.*\bquestion\s*:/i, '')))]
   if (words.length === 0) return null
-  for (const passages of [
-    fromMaterial(question, questionText),
-    fromConversation(question),
-    fromInstructions(question),
-  ]) {
-    const quotes = bestQuotes(words, passages)
+  const isFact = ({ text }: Passage) => text !== questionText && !text.endsWith('?')
+  const material = passages(question.prompt, 'From the text you sent').filter(isFact)
+  // Latest turn first, because a later statement replaces an earlier one.
+  const conversation = question.history
+    .toReversed()
+    .flatMap(({ role, text }) => (role === 'user' ? passages(text, 'Earlier you wrote') : []))
+    .filter(({ text }) => !text.endsWith('?'))
+  for (const found of [material, conversation, fromInstructions(question)]) {
+    const quotes = bestQuotes(words, found)
     if (quotes.length > 0) return quotes.map(({ text, from }) => `${from}: "${text}"`).join('\n')
   }
   return null
@@ -125,16 +131,6 @@ const QUESTION_WORD = /^(?:what|who|whom|whose|when|where|which|why|how|is|are|d
 
 const passages = (text: string, from: string): Passage[] =>
   sentencesOf(text).map((sentence) => ({ text: sentence, from }))
-
-const fromMaterial = ({ prompt }: Question, question: string): Passage[] =>
-  passages(prompt, 'From the text you sent').filter(({ text }) => text !== question && !text.endsWith('?'))
-
-/** The user's earlier sentences, latest turn first, because a later statement replaces an earlier one. */
-const fromConversation = ({ history }: Question): Passage[] =>
-  [...history]
-    .reverse()
-    .flatMap(({ role, text }) => (role === 'user' ? passages(text, 'Earlier you wrote') : []))
-    .filter(({ text }) => !text.endsWith('?'))
 
 /** Sentences that instruct ("You are…", "Answer…") and are not quoted as facts. */
 const INSTRUCTS = /^(?:you\b|your\b|be\b|answer\b|say\b|never\b|always\b|do\b|reason\b|form of|extract\b|give\b|use\b)/i
@@ -203,7 +199,12 @@ type ImageFacts = { format: string; width: number; height: number; bytes: number
 /** Describes images by format and size, which their bytes state; describing what they show needs a model. */
 const imageFacts: Skill = ({ images, forVisitors }) => {
   if (images.length === 0) return null
-  const lines = images.map((image, at) => `- Image ${at + 1}: ${describe(readImage(image))}`)
+  const lines = images.map((image, at) => {
+    const read = readImage(image)
+    if (!read) return `- Image ${at + 1}: not a PNG, JPEG, GIF or WebP image that can be read.`
+    const size = read.bytes < 1_024 ? `${read.bytes} bytes` : `${(read.bytes / 1_024).toFixed(1)} KB`
+    return `- Image ${at + 1}: ${read.format}, ${read.width} × ${read.height} pixels, ${size}.`
+  })
   const facts = `You sent ${plural(images.length, 'image')}:\n${lines.join('\n')}`
   if (forVisitors)
     return `${facts}\n\nSorry, I cannot tell what ${images.length === 1 ? 'the picture shows' : 'the pictures show'}.`
@@ -244,13 +245,6 @@ type Deps = { clock: Pick<Clock, 'now' | 'sleep'>; habits?: Partial<BuiltinSetti
 export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
   const { builtinDelayMs = 0, builtinFailRate = 0, builtinChunk = 1 } = habits
 
-  async function take(request: EngineRequest): Promise<EngineAnswer> {
-    if (builtinDelayMs) await clock.sleep(builtinDelayMs, request.signal)
-    if (builtinFailRate && randomFraction() < builtinFailRate)
-      throw new EngineFailure('server', 'failed on purpose, because SVC_BUILTIN_FAIL_RATE is set')
-    return answer(request)
-  }
-
   function answer(request: EngineRequest): EngineAnswer {
     request.signal.throwIfAborted()
     const question = readQuestion(request, clock.now())
@@ -269,7 +263,10 @@ export function createBuiltinDriver({ clock, habits = {} }: Deps): Driver {
   return {
     /** Streams word by word by default, because clients expect several parts; the whole text is ready at once. */
     async ask(request, sink): Promise<void> {
-      const whole = await take(request)
+      if (builtinDelayMs) await clock.sleep(builtinDelayMs, request.signal)
+      if (builtinFailRate && randomFraction() < builtinFailRate)
+        throw new EngineFailure('server', 'failed on purpose, because SVC_BUILTIN_FAIL_RATE is set')
+      const whole = answer(request)
       if (!sink.streams) return giveAnswer(whole, sink)
       const words = [...whole.text.matchAll(/\s+\S*|\S+/g)].map(([word]) => word)
       for (let at = 0; at < words.length; at += builtinChunk) {
@@ -305,12 +302,6 @@ export function answerQuestion(question: Question): string {
     if (answer) return question.cut && skill !== structured ? `${answer}\n\n${CUT}` : answer
   }
   return noModel(question)
-}
-
-function describe(facts: ImageFacts | null): string {
-  if (!facts) return 'not a PNG, JPEG, GIF or WebP image that can be read.'
-  const size = facts.bytes < 1_024 ? `${facts.bytes} bytes` : `${(facts.bytes / 1_024).toFixed(1)} KB`
-  return `${facts.format}, ${facts.width} × ${facts.height} pixels, ${size}.`
 }
 
 /** Format, size and bytes of an image; null for an unknown format. */

@@ -105,7 +105,14 @@ const MAX_TASK_CHARS = 300
  * prompt is the task and `material` is empty.
  */
 function splitTask(prompt: string): { task: string; material: string } {
-  const held = heldIn(prompt)
+  const fenced = FENCED.exec(prompt)
+  const inFence = fenced && {
+    start: fenced.index,
+    end: fenced.index + fenced[0].length,
+    inner: fenced[1] ?? fenced[2]!,
+  }
+  const [quoted] = between(prompt, '"“', '"”', 2)
+  const held = quoted && quoted.start < (inFence?.start ?? Number.POSITIVE_INFINITY) ? quoted : inFence
   if (held) return { task: (prompt.slice(0, held.start) + prompt.slice(held.end)).trim(), material: held.inner.trim() }
   const lead = leadOf(prompt)
   if (lead && isInstruction(lead)) return { task: lead, material: prompt.slice(prompt.search(/[\n:]/) + 1).trim() }
@@ -118,14 +125,6 @@ function splitTask(prompt: string): { task: string; material: string } {
 }
 
 const FENCED = /```[a-z]*\n([\s\S]+?)```|"""([\s\S]+?)"""/i
-
-/** The first text in a fence or in quotes. */
-function heldIn(prompt: string): { start: number; end: number; inner: string } | null {
-  const fenced = FENCED.exec(prompt)
-  const [quoted] = between(prompt, '"“', '"”', 2)
-  if (quoted && quoted.start < (fenced?.index ?? Number.POSITIVE_INFINITY)) return quoted
-  return fenced && { start: fenced.index, end: fenced.index + fenced[0].length, inner: (fenced[1] ?? fenced[2])! }
-}
 
 /** What stands before a first colon and white space, or on a first line; null unless of 3 to 300 characters. */
 function leadOf(prompt: string): string | null {

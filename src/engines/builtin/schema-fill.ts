@@ -46,14 +46,10 @@ const BEFORE_PLACE = /\b(?:in|at|near|to|from|of|on|around)\s+(?:the\s+)?$/i
 
 const BEFORE_CHARS = 12
 
-const isNoName = (word: string): boolean => NO_NAMES.has(word) || isStopWord(word) || isVerb(word)
-
 type People = () => string[]
 
-const roleIn = (text: string): string | undefined =>
-  /\b(?:is|was|am|works as|worked as)\s+an?\s+([\p{L}-]+(?:\s+[\p{L}-]+){0,3}?)(?=\s+(?:at|in|for|from|and|who|of)\b|[.,;!?\n]|$)/u.exec(
-    text,
-  )?.[1]
+const ROLE_STATED =
+  /\b(?:is|was|am|works as|worked as)\s+an?\s+([\p{L}-]+(?:\s+[\p{L}-]+){0,3}?)(?=\s+(?:at|in|for|from|and|who|of)\b|[.,;!?\n]|$)/u
 
 const AGE =
   /\b(\d{1,3})[\s-]*(?:years?|yrs?)[\s-]*old\b|\b(?:aged?|turned)\s+(\d{1,3})\b|\b(?:is|am|[Ii]'m)\s+(\d{1,3})(?=\s*(?:[.,;!?\n]|and\b|$))|,\s*(\d{1,3})(?=\s*(?:[,)]|$))/
@@ -161,7 +157,8 @@ function fillNumber(schema: JsonSchema, name: string, { text, facts, prose }: So
   return typeOf(schema) === 'integer' ? Math.round(value) : value
 }
 
-const isWithin = (value: number, { minimum, maximum }: JsonSchema): boolean =>
+/** Whether a number is within the limits of a schema. */
+export const isWithin = (value: number, { minimum, maximum }: JsonSchema): boolean =>
   !(typeof minimum === 'number' && value < minimum) && !(typeof maximum === 'number' && value > maximum)
 
 function statedFlag(name: string, { facts }: Source): boolean | undefined {
@@ -180,19 +177,14 @@ function fillString(schema: JsonSchema, name: string, { text, facts, prose, now 
   const stated = (name ? factFor(name, facts) : text) ?? formed ?? (kind === 'dates' ? DAY.exec(text)?.[0] : undefined)
   const found = stated ?? (kind ? undefined : prose.words(name))
   const max = typeof schema.maxLength === 'number' ? schema.maxLength : undefined
-  return found && inFormat(found, schema, now).slice(0, max)
+  // Text that is not one certain date stays as it is.
+  const at = /^date(?:-time)?$/.test(String(schema.format)) ? readDate(found, now) : null
+  const formatted = at === null ? found : `${utcDay(at)}${schema.format === 'date' ? '' : 'T00:00:00Z'}`
+  return formatted?.slice(0, max)
 }
 
 const DAY =
   /\b(?:today|tonight|tomorrow|yesterday|(?:(?:next|this|last)\s+)?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b/i
-
-/** A date in the format of the schema; text that is not one certain date stays as it is. */
-function inFormat(found: string, { format }: JsonSchema, now: number): string {
-  if (format !== 'date' && format !== 'date-time') return found
-  const at = readDate(found, now)
-  if (at === null) return found
-  return format === 'date' ? utcDay(at) : `${utcDay(at)}T00:00:00Z`
-}
 
 function fillEnum(values: readonly unknown[], name: string, { text, facts }: Source): unknown {
   const searched = (factFor(name, facts) ?? text).toLowerCase()
@@ -280,10 +272,7 @@ function followed(ref: string, root: JsonSchema): JsonSchema {
 function readProse(whole: string): Prose {
   const text = whole.slice(0, MAX_READ_CHARS)
   let known: string[] | undefined
-  const people: People = () => {
-    known ??= peopleIn(text)
-    return known
-  }
+  const people: People = () => (known ??= peopleIn(text))
   return {
     words: once((field) => wordsFor(field, text, people)),
     number: once((field) => numberFor(field, text)),
@@ -295,17 +284,17 @@ function readProse(whole: string): Prose {
 /** Caches a search by field, because a schema may name the same field many times. */
 function once<Found>(look: (field: string) => Found): (field: string) => Found {
   const known = new Map<string, Found>()
-  return (field) => {
-    if (!known.has(field)) known.set(field, look(field))
-    return known.get(field) as Found
-  }
+  return (field) => known.getOrInsertComputed(field, look)
 }
 
 /** People that a text names, without repeats, in order: capitalised words where a name can stand. */
 function peopleIn(text: string): string[] {
   const found = sentencesOf(text).flatMap((sentence) =>
     [...sentence.matchAll(CAPITALISED)].flatMap(({ 0: words, index }) => {
-      const name = withoutLead(words)
+      const parts = words.split(/\s+/).map((part) => ({ part, low: part.toLowerCase() }))
+      const first = parts.findIndex(({ low }) => !(NO_NAMES.has(low) || isStopWord(low) || isVerb(low)))
+      const named = first < 0 ? [] : parts.slice(first)
+      const name = named.some(({ low }) => NO_NAMES.has(low)) ? '' : named.map(({ part }) => part).join(' ')
       if (!name || BEFORE_PLACE.test(sentence.slice(Math.max(0, index - BEFORE_CHARS), index))) return []
       const opens = index === 0 && name === words && !name.includes(' ')
       return opens && !AFTER_NAME.test(sentence.slice(name.length)) ? [] : [name]
@@ -314,30 +303,22 @@ function peopleIn(text: string): string[] {
   return [...new Set(found)]
 }
 
-function withoutLead(words: string): string {
-  const parts = words.split(/\s+/)
-  const first = parts.findIndex((part) => !isNoName(part.toLowerCase()))
-  if (first < 0 || parts.slice(first).some((part) => NO_NAMES.has(part.toLowerCase()))) return ''
-  return parts.slice(first).join(' ')
-}
-
-/** The only person, or the only one with a full name; undefined when several people could be meant. */
-function onlyOne(people: readonly string[]): string | undefined {
-  const full = people.filter((name) => name.includes(' '))
-  if (full.length === 1) return full[0]
-  return people.length === 1 ? people[0] : undefined
-}
-
 function wordsFor(name: string, text: string, people: People): string | undefined {
   const words = wordsOfName(name)
   const last = words.at(-1) ?? ''
-  const person = PERSON.test(last) ? onlyOne(people()) : undefined
+  const meant = PERSON.test(last) ? people() : []
+  const full = meant.filter((name) => name.includes(' '))
+  // The only person, or the only one with a full name. None when several people could be meant.
+  const person = full.length === 1 ? full[0] : meant.length === 1 ? meant[0] : undefined
   if (person && /^(?:first|given)$/.test(words[0]!)) return person.split(' ')[0]
   if (person && /^(?:last|family|sur)$/.test(words[0]!)) return person.split(' ').slice(1).join(' ') || undefined
   if (/^surname$/.test(last)) return wordsFor('last_name', text, people)
   const introduced = sentencesOf(text).map((sentence) => phraseFor(last, { text: sentence }))
   const phrase = introduced.find((one) => one !== null) ?? undefined
-  return (last === 'name' ? (phrase ?? person) : (person ?? phrase)) ?? (ROLE.test(last) ? roleIn(text) : undefined)
+  return (
+    (last === 'name' ? (phrase ?? person) : (person ?? phrase)) ??
+    (ROLE.test(last) ? ROLE_STATED.exec(text)?.[1] : undefined)
+  )
 }
 
 function numberFor(name: string, text: string): number | undefined {

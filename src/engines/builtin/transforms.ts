@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../kernel/crypto'
 import type { Skill } from './question'
-import { plural } from './words'
+import { capital, plural } from './words'
 
 /** `asked`: patterns of the instruction, in this order on one line. */
 type Transform = { instruction: RegExp | readonly RegExp[]; apply(text: string): string | null }
@@ -10,7 +10,6 @@ const parts = (text: string): string[] =>
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .match(/[a-z0-9]+/g) ?? []
-const upperFirst = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 const overItems = (change: (items: string[]) => string[]) => (text: string) => {
   const separator = text.includes('\n') ? '\n' : ', '
   const items = text.split(text.includes('\n') ? '\n' : ',')
@@ -28,16 +27,16 @@ const TRANSFORMS: Transform[] = [
   { instruction: /\blower[- ]?case\b/, apply: (text) => text.toLowerCase() },
   {
     instruction: /\btitle[- ]?case\b|\bcapitali[sz]e\b/,
-    apply: (text) => text.replace(/\p{L}[\p{L}'’]*/gu, upperFirst),
+    apply: (text) => text.replace(/\p{L}[\p{L}'’]*/gu, capital),
   },
   { instruction: /\bsnake[_ -]?case\b/, apply: (text) => parts(text).join('_') },
   { instruction: /\bkebab[- ]?case\b|\bslug\b|\bslugify\b/, apply: (text) => parts(text).join('-') },
-  { instruction: /\bpascal[- ]?case\b/, apply: (text) => parts(text).map(upperFirst).join('') },
+  { instruction: /\bpascal[- ]?case\b/, apply: (text) => parts(text).map(capital).join('') },
   {
     instruction: /\bcamel[- ]?case\b/,
     apply: (text) =>
       parts(text)
-        .map((part, at) => (at ? upperFirst(part) : part))
+        .map((part, at) => (at ? capital(part) : part))
         .join(''),
   },
   {

@@ -7,7 +7,6 @@ import type {
   LanguageModelV4ReasoningPart,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCallPart,
-  LanguageModelV4ToolChoice,
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
@@ -31,7 +30,6 @@ import {
   type Sink,
   sizeFor,
   type ToolCall,
-  type ToolChoice,
 } from '../engine'
 import { giveAnswer } from '../meter'
 import type { GivenFile } from '../schema'
@@ -122,9 +120,6 @@ const toolToWire = ({ name, description, parameters, strict }: EngineTool): Lang
   inputSchema: parameters,
   ...(strict === undefined ? {} : { strict }),
 })
-
-const choiceToWire = (choice: ToolChoice): LanguageModelV4ToolChoice =>
-  typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.name }
 
 export type AiSdkOptions = TimeoutSettings & {
   vendor: Vendor
@@ -332,7 +327,8 @@ function toCallOptions(request: EngineRequest, signal: AbortSignal): LanguageMod
     const offered = tools.map(toolToWire)
     mark(offered.at(-1), cacheMarks.tools)
     options.tools = offered
-    options.toolChoice = choiceToWire(toolChoice ?? 'auto')
+    options.toolChoice =
+      typeof toolChoice === 'object' ? { type: 'tool', toolName: toolChoice.name } : { type: toolChoice ?? 'auto' }
   }
   return options
 }

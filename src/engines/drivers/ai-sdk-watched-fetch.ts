@@ -3,12 +3,10 @@ import type { Clock } from '../../kernel/clock'
 import { trustedFetch } from '../../kernel/outbound'
 import { EngineFailure } from '../engine'
 import { failureOfError, failureOfReport, failureOfStatus } from '../failures'
-import { atMost, createEventSplitter, isEventStream, isJson, type WireEvent } from './compat-body'
+import { atMost, createEventSplitter, isEventStream, isJson, parsed, type WireEvent } from './compat-body'
 import type { UpstreamTimeout } from './upstream'
 
-const VENDORS = ['anthropic', 'google', 'openai'] as const
-
-export type Vendor = (typeof VENDORS)[number]
+export type Vendor = 'anthropic' | 'google' | 'openai'
 
 export type VendorOptions = { baseURL?: string; apiKey: string; headers: Record<string, string>; fetch: typeof fetch }
 
@@ -304,11 +302,3 @@ function itemOf(item: Json): Json[] {
 
 /** The vendors' names of the last event of an answer. */
 const LAST = new Set<unknown>(['message_stop', 'response.completed', 'response.incomplete', 'response.failed'])
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

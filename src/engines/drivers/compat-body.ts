@@ -310,14 +310,9 @@ export async function atMost<T>(ms: number, something: Promise<T>): Promise<T | 
 
 /** Arguments for a call in the history, always an object, because vendors reject anything else. */
 export function argumentsForHistory(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : {}
-  } catch {
-    return {}
-  }
+  const value = parsed(text)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as Record<string, unknown>) : {}
 }
 
 /**

@@ -380,16 +380,12 @@ function toEditForm(request: ImageRequest, base: MadeImage): FormData {
 
 /** The picture in an answer, or its address at the upstream. Throws `malformed`. */
 function readImageAnswer(text: string): MadeImage | { url: string } {
-  const [first] = dataOf(text)
+  const { data } = (parsedLoosely(text) ?? {}) as { data?: unknown }
+  if (!Array.isArray(data)) throw malformed()
+  const [first] = data as WireImage[]
   if (typeof first?.b64_json === 'string') return decoded(first.b64_json)
   if (typeof first?.url !== 'string') throw malformed()
   return DATA_URL.test(first.url) ? decoded(first.url) : { url: first.url }
-}
-
-function dataOf(text: string): WireImage[] {
-  const { data } = (parsedLoosely(text) ?? {}) as { data?: unknown }
-  if (!Array.isArray(data)) throw malformed()
-  return data as WireImage[]
 }
 
 /** Decodes a picture. Its type is a claim; stored files get the type of their bytes. */

@@ -241,7 +241,9 @@ export function splitText(
   thinksFirst = false,
 ): Pick<EngineAnswer, 'text' | 'reasoning'> {
   const isOpened = thinksFirst && whole.includes(CLOSED)
-  if (!isOpened && !beginsWithThoughts(whole)) return splitAtEnd(whole, reasoning) ?? { text: whole, reasoning }
+  const head = whole.trimStart()
+  if (!isOpened && !THOUGHTS.some(([opened]) => head.startsWith(opened)))
+    return splitAtEnd(whole, reasoning) ?? { text: whole, reasoning }
   const splitter = createThoughtSplitter(isOpened)
   const split = { text: '', reasoning }
   for (const part of [...splitter.take(whole), ...splitter.end()])
@@ -284,12 +286,6 @@ const THOUGHTS: readonly (readonly [string, ...string[]])[] = [
   ['<|channel|>analysis<|message|>', ...ANSWERS_BEGIN],
   ['<|start|>assistant<|channel|>analysis<|message|>', ...ANSWERS_BEGIN],
 ]
-
-/** Whether a whole text begins with thoughts. */
-const beginsWithThoughts = (text: string): boolean => {
-  const head = text.trimStart()
-  return THOUGHTS.some(([opened]) => head.startsWith(opened))
-}
 
 /**
  * Separates thoughts between tags at the beginning of a streamed answer (docs/api.md 33.4). Buffers text that may be
