@@ -72,7 +72,7 @@ export function Marked<Row>({ rows, detail: { actions: actionsOf, titleOf }, lis
           Clear
         </Button>
       </div>
-      {failed.length > 0 && <p role="alert">{`${failed.length} of ${plural(rows.length, 'row')} failed:`}</p>}
+      {failed.length > 0 && `${failed.length} of ${plural(rows.length, 'row')} failed:`}
       {failed[0] && <Failed problem={failed[0]} />}
       {asked && chosen[0] && (
         <Ask

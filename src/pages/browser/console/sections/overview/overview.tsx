@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { type ReactNode, Suspense, useState } from 'react'
 import { Link } from 'wouter'
-import type { UsageReport, UsageSeries } from '../../../../../usage/schema'
+import type { SeriesTotals, UsageReport, UsageSeries } from '../../../../../usage/schema'
 import type { Need } from '../../../../routes-live'
 import { readAgain, useGet, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
@@ -145,11 +145,15 @@ function Needs({ isQuiet }: { isQuiet?: boolean }) {
 }
 
 /** Change compared with the previous period of the same length. */
-function change(now: number, before: number | null | undefined): string {
-  if (!before) return 'none before'
+function change(now: number | null, before: number | null | undefined): string {
+  if (now === null || !before) return 'none before'
   const share = Math.round((100 * (now - before)) / before)
   return share === 0 ? 'as before' : `${share > 0 ? '↑' : '↓'} ${Math.abs(share)} % than before`
 }
+
+type Of = (totals: SeriesTotals) => number | null
+const shareOf = (part: number | null, { requests }: SeriesTotals) => (requests ? (part ?? 0) / requests : 0)
+const failuresOf = (totals: SeriesTotals) => shareOf(totals.errors_5xx, totals)
 
 type FiguresProps = {
   series: UsageSeries
@@ -162,39 +166,23 @@ type FiguresProps = {
 function Figures({ series: found, period, onRange, children }: FiguresProps) {
   const { totals, previous_totals: before, buckets, series } = found
   const owner = useOwner()
-  const [requests, cost, failed] = [totals.requests ?? 0, totals.cost_cents ?? 0, totals.errors_5xx]
-  const hits = totals.cache_hits ?? 0
-  const rate = (part: number, of: number | null | undefined) => (of ? part / of : 0)
-  const [failures, hitRate] = [rate(failed, requests), rate(hits, requests)]
-  const tiles: readonly [name: string, figure: string, more: string[], filter?: Record<string, string>][] = [
-    ['Spend', money(cost), [change(cost, before?.cost_cents)]],
-    ['Requests', number(requests), [change(requests, before?.requests)]],
+  const first = totals.ttft_p95 ? `, first token ${duration(totals.ttft_p95)}` : ''
+  const tiles: readonly [string, figure: string, more: string | null, of: Of, filter?: Record<string, string>][] = [
+    ['Spend', money(totals.cost_cents ?? 0), null, (of) => of.cost_cents],
+    ['Requests', number(totals.requests ?? 0), null, (of) => of.requests],
     [
       'Tokens',
       number(totals.total_tokens ?? 0),
-      [
-        `${number(totals.prompt_tokens)} in, ${number(totals.completion_tokens)} out`,
-        change(totals.total_tokens ?? 0, before?.total_tokens),
-      ],
+      `${number(totals.prompt_tokens)} in, ${number(totals.completion_tokens)} out`,
+      (of) => of.total_tokens,
     ],
-    [
-      'Latency p50',
-      duration(totals.p50 ?? 0),
-      [
-        `p95 ${duration(totals.p95 ?? 0)}${totals.ttft_p95 ? `, first token ${duration(totals.ttft_p95)}` : ''}`,
-        change(totals.p50 ?? 0, before?.p50),
-      ],
-    ],
-    [
-      'Error rate',
-      percent(failures),
-      [`${number(totals.errors_4xx)} refused`, change(failures, rate(before?.errors_5xx ?? 0, before?.requests))],
-      { status: '5xx' },
-    ],
+    ['Latency p50', duration(totals.p50 ?? 0), `p95 ${duration(totals.p95 ?? 0)}${first}`, (of) => of.p50],
+    ['Error rate', percent(failuresOf(totals)), `${number(totals.errors_4xx)} refused`, failuresOf, { status: '5xx' }],
     [
       'Saved by cache',
       money(totals.saved_cents ?? 0),
-      [`${percent(hitRate)} of requests`, change(totals.saved_cents ?? 0, before?.saved_cents)],
+      `${percent(shareOf(totals.cache_hits, totals))} of requests`,
+      (of) => of.saved_cents,
       { cached: 'true' },
     ],
   ]
@@ -203,15 +191,14 @@ function Figures({ series: found, period, onRange, children }: FiguresProps) {
   return (
     <>
       <ul className="tiles">
-        {tiles.map(([name, figure, more, filter]) => (
+        {tiles.map(([name, figure, more, of, filter]) => (
           <Figure
             key={name}
             name={<Link href={`/${owner.slug}/requests?${new URLSearchParams({ ...period, ...filter })}`}>{name}</Link>}
             figure={figure}
           >
-            {more.map((line) => (
-              <span key={line}>{line}</span>
-            ))}
+            {more && <span>{more}</span>}
+            <span>{change(of(totals), before && of(before))}</span>
           </Figure>
         ))}
       </ul>

@@ -98,14 +98,9 @@ function SpentBy({ user_id }: Member) {
   const from = `${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`
   const { data } = useGet<UsageSeries>('/usage/series', { from, group_by: 'user', top: 12, step: '1d' })
   const own = data?.series.find(({ key }) => key === user_id)
-  if (!data || (!own && data.other)) return <>–</>
-  const isPart = Date.parse(data.known_from) > Date.parse(from)
-  return (
-    <>
-      {isPart && 'at least '}
-      {money(sum(own?.cost_cents ?? []))}
-    </>
-  )
+  if (!data || (!own && data.other)) return '–'
+  const spent = money(sum(own?.cost_cents ?? []))
+  return Date.parse(data.known_from) > Date.parse(from) ? `at least ${spent}` : spent
 }
 
 const Members = defineScreen<Member>('team', 'Team', {
