@@ -5,7 +5,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
-import { allOf, command, query, type Reader, type Store, type Tx } from '../kernel/store'
+import { allOf, command, query, type Reader, type Store, someOf, type Tx } from '../kernel/store'
 import type { Escrows } from './escrow'
 import { spendGrants } from './limits'
 import type { BalanceWatch } from './low-balance'
@@ -59,20 +59,12 @@ const soonestDue = query()((db) => {
     .where(gt(t.remaining, 0))
 })
 
-const setGrant = command<Pick<ExpiringGrantRow, 'ref' | 'remaining' | 'seen_balance' | 'due_at' | 'takings'>>()(
-  (tx, p) => {
-    const t = tx.of(expiringGrants)
-    return tx
-      .update(t)
-      .set({
-        remaining: sql`${p.remaining}`,
-        seen_balance: sql`${p.seen_balance}`,
-        due_at: sql`${p.due_at}`,
-        takings: sql`${p.takings}`,
-      })
-      .where(eq(t.ref, p.ref))
-  },
-)
+const CHANGING = ['remaining', 'seen_balance', 'due_at', 'takings'] as const
+
+const setGrant = command<Pick<ExpiringGrantRow, 'ref' | (typeof CHANGING)[number]>>()((tx, p) => {
+  const t = tx.of(expiringGrants)
+  return tx.update(t).set(someOf(p, CHANGING)).where(eq(t.ref, p.ref))
+})
 
 export type ExpiringDeps = {
   store: Store

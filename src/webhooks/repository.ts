@@ -22,7 +22,7 @@ import { removeOldest } from '../kernel/old-rows'
 import type { Page } from '../kernel/page'
 import type { Range } from '../kernel/range'
 import { rowsOf } from '../kernel/rows'
-import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
+import { allOf, command, query, type Reader, someOf, type Tx } from '../kernel/store'
 import { presentDelivery } from './present'
 import type { DeliveryId, WebhookId } from './schema'
 import { type DeliveryRow, type OutboxRow, type WebhookRow, webhookDeliveries, webhookOutbox, webhooks } from './table'
@@ -130,18 +130,13 @@ const byId = query<{ id: WebhookId }>()((db, p) => {
   return db.select().from(t).where(eq(t.id, p.id)).limit(1)
 })
 
+/** Columns of a webhook that change with every delivery. */
+const COUNTED = ['failure_count', 'failing_since', 'successes', 'failures', 'last_delivered_at'] as const
+export type Counts = Pick<WebhookRow, (typeof COUNTED)[number]>
+
 const counted = command<Counts & { id: WebhookId }>()((tx, p) => {
   const t = tx.of(webhooks)
-  return tx
-    .update(t)
-    .set({
-      failure_count: sql`${p.failure_count}`,
-      failing_since: sql`${p.failing_since}`,
-      successes: sql`${p.successes}`,
-      failures: sql`${p.failures}`,
-      last_delivered_at: sql`${p.last_delivered_at}`,
-    })
-    .where(eq(t.id, p.id))
+  return tx.update(t).set(someOf(p, COUNTED)).where(eq(t.id, p.id))
 })
 
 const logged = command<DeliveryRow>()((tx, p) =>
@@ -149,12 +144,6 @@ const logged = command<DeliveryRow>()((tx, p) =>
 )
 
 const newestFirst = pagesBy(webhookDeliveries, 'created_at')
-
-/** Columns of a webhook that change with every delivery. */
-export type Counts = Pick<
-  WebhookRow,
-  'failure_count' | 'failing_since' | 'successes' | 'failures' | 'last_delivered_at'
->
 
 /** Webhooks for the delivery code. Callers read and write them through the resource. */
 export const webhookRepository = {

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, isNull, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../../kernel/caller'
-import { allOf, command, counted, query } from '../../kernel/store'
+import { allOf, command, counted, query, someOf } from '../../kernel/store'
 import type { PurchaseId } from './schema'
 import { type GrantCodeRow, grantCodes, type PurchaseRow, paymentCustomers, paymentEvents, purchases } from './table'
 
@@ -34,38 +34,23 @@ export const lockPurchase = command<{ id: PurchaseId }>()((tx, p) => {
     .returning()
 })
 
-type Facts = Pick<
-  PurchaseRow,
-  | 'id'
-  | 'state'
-  | 'session_ref'
-  | 'payment_ref'
-  | 'refunded_cents'
-  | 'refunded_at'
-  | 'disputed_cents'
-  | 'disputed_at'
-  | 'taken'
-  | 'error'
-  | 'ended_at'
->
+/** The columns of a purchase that change. */
+const CHANGING = [
+  'state',
+  'session_ref',
+  'payment_ref',
+  'refunded_cents',
+  'refunded_at',
+  'disputed_cents',
+  'disputed_at',
+  'taken',
+  'error',
+  'ended_at',
+] as const
 
-export const savePurchase = command<Facts>()((tx, p) => {
+export const savePurchase = command<Pick<PurchaseRow, 'id' | (typeof CHANGING)[number]>>()((tx, p) => {
   const t = tx.of(purchases)
-  return tx
-    .update(t)
-    .set({
-      state: sql`${p.state}`,
-      session_ref: sql`${p.session_ref}`,
-      payment_ref: sql`${p.payment_ref}`,
-      refunded_cents: sql`${p.refunded_cents}`,
-      refunded_at: sql`${p.refunded_at}`,
-      disputed_cents: sql`${p.disputed_cents}`,
-      disputed_at: sql`${p.disputed_at}`,
-      taken: sql`${p.taken}`,
-      error: sql`${p.error}`,
-      ended_at: sql`${p.ended_at}`,
-    })
-    .where(eq(t.id, p.id))
+  return tx.update(t).set(someOf(p, CHANGING)).where(eq(t.id, p.id))
 })
 
 /** Ends the unpaid purchases of an owner. */

@@ -24,6 +24,7 @@ export {
   riskySettings,
   rowsIn,
   type Store,
+  someOf,
   type Table,
   type Tx,
   unlocked,

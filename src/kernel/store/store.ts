@@ -260,6 +260,10 @@ export const allOf = <P extends Record<string, Placeholder>>(table: sqlite.SQLit
     ),
   ) as P
 
+/** Placeholders for some columns, for a statement that changes these. */
+export const someOf = <Name extends string>(params: Record<Name, Placeholder>, names: readonly Name[]) =>
+  Object.fromEntries(names.map((name) => [name, sql`${params[name]}`])) as Record<Name, SQL>
+
 /** For an upsert: the columns of `row` take the values of the row that exists already, without those in `but`. */
 export const excludedOf = (row: object, ...but: string[]): Record<string, SQL> =>
   Object.fromEntries(
