@@ -1,18 +1,10 @@
-import type { TracedStep } from '../cluster'
+import type { RequestLine, TracedStep } from '../cluster'
 import type { Log } from '../kernel/log'
 import type { UsageEntry } from '../usage'
 import type { Config } from './config'
 
 /** An answered request, as in the access log. */
-export type AnsweredRequest = {
-  id: string
-  method: string
-  path: string
-  status: number
-  ms: number
-  code: string | null
-  at: string
-}
+export type AnsweredRequest = Omit<RequestLine, 'key' | 'user' | 'cost_cents'>
 
 /** Exports requests and calls to an OpenTelemetry collector. */
 export type Telemetry = {

@@ -40,15 +40,10 @@ export type CallRecord = { call: Call; entry: CallEntry; usage: UsageEntry }
 
 export type Holds = ReturnType<typeof createHolds>
 
-type Deps = {
-  store: Store
-  clock: Clock
-  audit: AuditLog
-  usage: UsageLog
+type Deps = HoldsDeps & {
   events: EventBus
   files: Pick<Files, 'receive' | 'discard' | 'add'>
   limiter: Pick<RateLimiter, 'admitMode' | 'countTokens' | 'reserveTokens'>
-  billing: Billing
   prices: Prices
   guardrails: Pick<GuardrailService, 'guardOf'>
   engines: Pick<EngineService, 'describe' | 'maxOutputTokens'>

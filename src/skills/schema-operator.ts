@@ -26,7 +26,8 @@ export const OperatorDecision = t.Object({
 })
 export type OperatorDecision = Static<typeof OperatorDecision>
 
-const Finding = t.Object({
+/** `line` counts within the member's text; null when the finding is not about a line. */
+export const SkillFinding = t.Object({
   check: t.String(),
   severity: oneOf(['warn', 'fail'] as const),
   path: t.String(),
@@ -43,7 +44,7 @@ export const OperatorSubmission = t.Object({
     description: 'How many owners have the skill installed; they get the version on approval',
   }),
   tier_reasons: t.Array(t.String(), { description: 'Why the submission has its review tier' }),
-  findings: t.Array(Finding),
+  findings: t.Array(SkillFinding),
   manifest: JsonObject,
 })
 export type OperatorSubmission = Static<typeof OperatorSubmission>
@@ -51,7 +52,7 @@ export type OperatorSubmission = Static<typeof OperatorSubmission>
 export const OperatorChecks = t.Object({
   tier: oneOf(REVIEW_TIERS),
   checks: Checks,
-  findings: t.Array(Finding),
+  findings: t.Array(SkillFinding),
   rerun: t.Boolean({ description: "true: today's checks were run again; false: the results stored at submission" }),
 })
 export type OperatorChecks = Static<typeof OperatorChecks>
@@ -92,3 +93,4 @@ export const OperatorDiff = t.Object({
     description: 'Identifies this diff; send it as `read_diff` to approve a submission of tier security',
   }),
 })
+export type OperatorDiff = Static<typeof OperatorDiff>

@@ -1,18 +1,12 @@
 import { isEventPattern } from '../../events/schema'
 import { messageOf } from '../../kernel/errors'
 import { isTimeZone, problemOfCron } from '../../kernel/schedule'
+import type { Static } from '../../kernel/schema'
 import type { SkillManifest } from '../manifest'
+import type { SkillFinding } from '../schema-operator'
 
 /** A finding of one check with its location, such as `tools[2].name`, line 14. */
-export type Evidence = {
-  check: string
-  severity: 'warn' | 'fail'
-  path: string
-  /** Line within the member's text; null when the finding is not about a line. */
-  line: number | null
-  message: string
-  excerpt?: string
-}
+export type Evidence = Static<typeof SkillFinding>
 
 export type CheckName = 'schema' | 'injection_scan' | 'tool_names' | 'permissions' | 'slug_unique' | 'version'
 

@@ -13,6 +13,7 @@ import { engineDoubtsIn, examineInTurns } from '../review'
 import type {
   OperatorChecks,
   OperatorDecision,
+  OperatorDiff,
   OperatorRecord,
   OperatorSubmission,
   OperatorSubmissionQuery,
@@ -23,16 +24,8 @@ import type { SubmissionRow } from '../table'
 import { findSubmission as find, settle } from './decide'
 import type { SkillDeps } from './deps'
 
-type DiffLine = {
-  sign: ' ' | '+' | '-'
-  /** Line number in the new text, or in the old text for removed lines. */
-  number: number
-  text: string
-  /** Whether the injection scan marked the line, so that reviewers read it with care. */
-  suspicious: boolean
-}
-
-type ManifestDiff = { parts: { path: string; lines: DiffLine[] }[]; added: number; removed: number; sha: string }
+/** `number` counts in the new text, or in the old one for removed lines; `suspicious` ones the injection scan marked. */
+type DiffLine = OperatorDiff['parts'][number]['lines'][number]
 
 /** Unchanged lines shown before and after each change. */
 const CONTEXT = 2
@@ -87,7 +80,7 @@ export function operateSkills(deps: SkillDeps) {
   }
 
   /** The diff against the live version. For a new skill, all lines are added. */
-  async function diff(_call: By, id: string): Promise<ManifestDiff> {
+  async function diff(_call: By, id: string): Promise<OperatorDiff> {
     return diffOf(store.read, await find(store.read, id))
   }
 
@@ -144,7 +137,7 @@ export function operateSkills(deps: SkillDeps) {
 
 type Claim = Pick<SubmissionRow, 'claimed_by' | 'claimed_until'>
 
-async function diffOf(db: Reader, row: SubmissionRow): Promise<ManifestDiff> {
+async function diffOf(db: Reader, row: SubmissionRow): Promise<OperatorDiff> {
   const skill = (await rows.find(db, row.skill_id))!
   const isLive = skill.live_version_id === row.version_id
   const live = skill.live_version_id && !isLive ? await rows.version(db, skill.live_version_id) : undefined
@@ -174,7 +167,7 @@ function ofTier(counted: readonly Counted[], tier: Tier, now: number): Submissio
 }
 
 /** The changes of a version against the live one (null for a new skill), per member. `sha` identifies this diff. */
-function diffManifests(before: SkillManifest | null, after: SkillManifest): ManifestDiff {
+function diffManifests(before: SkillManifest | null, after: SkillManifest): OperatorDiff {
   const [old, next] = [before ? textsOf(before) : new Map<string, string>(), textsOf(after)]
   const parts = [...new Set([...next.keys(), ...old.keys()])].flatMap((path) => {
     const lines = diffLines(old.get(path) ?? '', next.get(path) ?? '')
