@@ -69,8 +69,10 @@ type Rules = { knowsMode(mode: string): boolean; hasBotCheck: boolean; tier: Tie
  * without the white label.
  */
 export function readGroups(sent: Sent, before: WidgetRow | null, rules: Rules): Partial<Groups> {
-  const merged = <G extends keyof Groups>(group: G): Groups[G] | undefined =>
-    sent[group] && { ...(before?.[group] ?? DEFAULTS[group]), ...sent[group] }
+  const merged = <G extends keyof Groups>(group: G): Groups[G] | undefined => {
+    const members = Object.entries(sent[group] ?? {}).filter(([name]) => Object.hasOwn(DEFAULTS[group], name))
+    return sent[group] && { ...(before?.[group] ?? DEFAULTS[group]), ...Object.fromEntries(members) }
+  }
   const read = {
     appearance: merged('appearance'),
     behavior: merged('behavior'),

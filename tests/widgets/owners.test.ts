@@ -86,3 +86,11 @@ test('a list counts the sessions of each widget on request', async () => {
   expect(await listed('?sessions_from=2999-01-01')).toEqual([0, 0])
   expect(await listed('')).toEqual([undefined, undefined])
 })
+
+test('members that a group does not declare are not stored', async () => {
+  const groups = ['appearance', 'behavior', 'security', 'intents'].map((group) => [group, { note: 'n-5512' }])
+  const ada = await world.person()
+  const { status, text } = await ada.send('POST', 'iframes', { api_key_id: ada.keyId, ...Object.fromEntries(groups) })
+  expect(status).toBe(201)
+  expect(text).not.toContain('n-5512')
+})
