@@ -126,11 +126,15 @@ const uploadVerbs = (deps: Uploads) => [
   operator.delete('/files/:id', { reply: words.UploadDeleted }, (call, { id }) => deleteUpload(deps, call, id)),
 ]
 
+/** Clients of the Messages format name no purpose, because the service they were made for has none. */
+const receive = (deps: Uploads, context: Parameters<typeof toCall>[0]) => (form: Parameters<typeof createUpload>[2]) =>
+  createUpload(deps, toCall(context), form, context.request.headers.has('anthropic-version') ? 'user_data' : undefined)
+
 export const uploadRoutes = (deps: Uploads, guard: Guard) =>
   tenantRoutes(uploadVerbs(deps), guard, { scope: 'completions', tag: 'Files' }).use(
     new Elysia({ tags: ['Files'] })
       .use(guard)
-      .post('/files', (context) => reading(context.body, (form) => createUpload(deps, toCall(context), form)), {
+      .post('/files', (context) => reading(context.body, receive(deps, context)), {
         scope: 'completions',
         upload: MAX_UPLOAD_BYTES,
         timeLimit: 'own',

@@ -65,11 +65,18 @@ export const presentUpload = (row: UploadRow): Upload => ({
   status: 'processed',
 })
 
-/** Stores a file from a form. Throws 400 `validation_error`, 413 `payload_too_large`, 503. */
-export async function createUpload(deps: UploadDeps, call: Call, { file, fields }: Form): Promise<Upload> {
+/**
+ * Stores a file from a form, with `usual` as its purpose if the form names none. Throws 400 `validation_error`, 413
+ * `payload_too_large`, 503.
+ */
+export async function createUpload(
+  deps: UploadDeps,
+  call: Call,
+  { file, fields }: Form,
+  usual?: Purpose,
+): Promise<Upload> {
   if (file?.field !== 'file') throw invalidInput('file', '"file" is missing. Send the file as the form field "file".')
-  // Clients of a service without purposes send none.
-  const purpose = purposeIn(fields.get('purpose') ?? 'user_data')
+  const purpose = purposeIn(fields.get('purpose') ?? usual)
   const life = lifeIn(fields.get('expires_after[anchor]'), fields.get('expires_after[seconds]'))
   const source = Bun.file(file.path)
   if (!source.size) throw invalidInput('file', '"file" has no bytes. Send a file that holds something.')
@@ -91,10 +98,11 @@ export async function createUpload(deps: UploadDeps, call: Call, { file, fields 
   }
 }
 
-function purposeIn(word: string): Purpose {
-  if (Object.hasOwn(KEPT_AS, word)) return KEPT_AS[word as keyof typeof KEPT_AS]
+function purposeIn(word: string | undefined): Purpose {
+  if (word !== undefined && Object.hasOwn(KEPT_AS, word)) return KEPT_AS[word as keyof typeof KEPT_AS]
   const known = Object.keys(KEPT_AS).join(', ')
-  throw invalidInput('purpose', `"purpose" is ${messageOf(word)}. Use one of ${known}.`)
+  const what = word === undefined ? 'missing' : messageOf(word)
+  throw invalidInput('purpose', `"purpose" is ${what}. Use one of ${known}.`)
 }
 
 function lifeIn(anchor: string | undefined, seconds: string | undefined): number {

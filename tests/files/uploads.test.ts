@@ -30,10 +30,10 @@ const expiry = async () => {
   await expiredUploads(container).run({ signal: new AbortController().signal } as never)
 }
 
-async function send(person: Person, fields: Record<string, string | File>) {
+async function send(person: Person, fields: Record<string, string | File>, headers = {}) {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.set(name, value)
-  return person.send('POST', 'files', form)
+  return person.send('POST', 'files', form, headers)
 }
 
 describe('files (docs/api.md 32.6) with the openai package', () => {
@@ -106,6 +106,9 @@ describe('files (docs/api.md 32.6) with the openai package', () => {
       const { status, body } = await send(person, { purpose, file: new File(['x'], 'x.txt') })
       expect({ status, purpose: body.purpose }).toEqual({ status: 200, purpose: 'user_data' })
     }
+    const file = new File(['x'], 'x.txt')
+    const { body } = await send(person, { file }, { 'anthropic-version': '2023-06-01' })
+    expect(body.purpose).toBe('user_data')
   })
 
   test.each([

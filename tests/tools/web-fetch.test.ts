@@ -77,7 +77,7 @@ const BOOK = {
   'xl/worksheets/sheet1.xml': `<worksheet><sheetData><row><c r="A1" t="s"><v>0</v></c><c r="C1" t="inlineStr"><is><t>Two
     lines</t></is></c></row><row/><row>${THIRD}</row></sheetData></worksheet>`,
 }
-const BOOK_TEXT = 'City\t\tTwo lines\n東京\t2023-03-15\t2023-03-15 18:00:00\t4.2%\t30:00\t3.5\tTRUE'
+const BOOK_TEXT = 'City\t\tTwo lines\n東京\t2023-03-15\t2023-03-15 18:00:00\t4.2%\t30:00\t3.5 days\tTRUE'
 const page = (html: string) => new Response(html, { headers: { 'content-type': 'text/html' } })
 const to = (location: string) => new Response(null, { status: 302, headers: { location } })
 

@@ -46,7 +46,6 @@ function lonePoints({ data }: uPlot, index: number): number[] | null {
   return lone.length ? lone : null
 }
 
-/** A chart of values over time, also as a table and as CSV. A bucket without a value is a gap. */
 /** True for the last bucket while it is not over. */
 function isRunning(times: readonly string[], at: number): boolean {
   const [before, last] = times.slice(-2).map(Date.parse)
@@ -56,6 +55,7 @@ function isRunning(times: readonly string[], at: number): boolean {
 /** The number of a series' colour. The fifth is that of the rest. */
 const toneOf = (key: string, at: number): number => (key === OTHER ? 5 : at < 4 ? at + 1 : 6)
 
+/** A chart of values over time, also as a table and as CSV. A bucket without a value is a gap. */
 export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRange }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
