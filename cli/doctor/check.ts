@@ -71,8 +71,9 @@ async function runOne(check: Check, context: Context, running: ReadonlyMap<strin
   const broken = before.find(({ status }) => status === 'fail' || status === 'skip')
   const { clock } = context.shell
   const began = clock.monotonic()
-  const found = broken ? skip(`needs ${broken.check}`) : check.run(context)
-  const { status, detail, fix, repair } = await Promise.resolve(found).catch(({ message, fix }) => fail(message, fix))
+  const { status, detail, fix, repair } = broken
+    ? skip(`needs ${broken.check}`)
+    : await Promise.try(() => check.run(context)).catch(({ message, fix }) => fail(message, fix))
   if (repair) context.repairs?.set(check.name, repair)
   return {
     check: check.name,

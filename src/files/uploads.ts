@@ -76,7 +76,12 @@ export async function createUpload(
   usual?: Purpose,
 ): Promise<Upload> {
   if (file?.field !== 'file') throw invalidInput('file', '"file" is missing. Send the file as the form field "file".')
-  const purpose = purposeIn(fields.get('purpose') ?? usual)
+  const word = fields.get('purpose') ?? usual ?? ''
+  if (!Object.hasOwn(KEPT_AS, word)) {
+    const known = Object.keys(KEPT_AS).join(', ')
+    throw invalidInput('purpose', `"purpose" is ${word ? messageOf(word) : 'missing'}. Use one of ${known}.`)
+  }
+  const purpose = KEPT_AS[word as keyof typeof KEPT_AS]
   const life = lifeIn(fields.get('expires_after[anchor]'), fields.get('expires_after[seconds]'))
   const source = Bun.file(file.path)
   if (!source.size) throw invalidInput('file', '"file" has no bytes. Send a file that holds something.')
@@ -96,13 +101,6 @@ export async function createUpload(
     if (!(error instanceof AppError && error.code === 'storage_unavailable')) await deps.files.discard(draft)
     throw error
   }
-}
-
-function purposeIn(word: string | undefined): Purpose {
-  if (word !== undefined && Object.hasOwn(KEPT_AS, word)) return KEPT_AS[word as keyof typeof KEPT_AS]
-  const known = Object.keys(KEPT_AS).join(', ')
-  const what = word === undefined ? 'missing' : messageOf(word)
-  throw invalidInput('purpose', `"purpose" is ${what}. Use one of ${known}.`)
 }
 
 function lifeIn(anchor: string | undefined, seconds: string | undefined): number {

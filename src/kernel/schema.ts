@@ -178,11 +178,14 @@ export function checked<T extends TSchema>(
   })
 }
 
+type ObjectSchema = { properties?: object; patternProperties?: object; additionalProperties?: unknown }
+
 /** The members that an object schema declares. Other schemas leave a value as it is. */
 function declaredOf<T extends TSchema>(schema: T, value: Static<T>): Static<T> {
-  const { properties, additionalProperties } = schema as { properties?: object; additionalProperties?: unknown }
+  const { properties, patternProperties = {}, additionalProperties } = schema as ObjectSchema
   if (!properties || additionalProperties || typeof value !== 'object' || value === null) return value
-  const isDeclared = (name: string) => Object.hasOwn(properties, name)
+  const isDeclared = (name: string) =>
+    Object.hasOwn(properties, name) || Object.keys(patternProperties).some((form) => new RegExp(form).test(name))
   if (Object.keys(value).every(isDeclared)) return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => isDeclared(name))) as Static<T>
 }

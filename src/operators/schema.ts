@@ -8,7 +8,15 @@ import { MAX_CENTS } from '../kernel/money'
 import { PageQuery } from '../kernel/page'
 import { JsonObject, nullable, oneOf, pageOf, type Static, Timestamp, t } from '../kernel/schema'
 import { Decision, Increase } from '../limits/schema'
-import { Expiring, RequestQuery, SeriesQuery, UsageExportQuery, UsageQuery, UsageReport } from '../usage/schema'
+import {
+  Expiring,
+  METADATA_FILTERS,
+  RequestQuery,
+  SeriesQuery,
+  UsageExportQuery,
+  UsageQuery,
+  UsageReport,
+} from '../usage/schema'
 
 export type { StreamEvent, TopicName } from './schema-stream'
 
@@ -151,17 +159,17 @@ const { scope: _export, ...exportFilters } = UsageExportQuery.properties
 export const OperatorUsageQuery = t.Object({ ...OwnerQuery.properties, ...filters })
 export type OperatorUsageQuery = Static<typeof OperatorUsageQuery>
 
-export const OperatorUsageExportQuery = t.Object({ ...OwnerQuery.properties, ...exportFilters })
+export const OperatorUsageExportQuery = t.Object({ ...OwnerQuery.properties, ...exportFilters }, METADATA_FILTERS)
 export type OperatorUsageExportQuery = Static<typeof OperatorUsageExportQuery>
 
 const { scope: _series, ...seriesFilters } = SeriesQuery.properties
 
-export const OperatorSeriesQuery = t.Object({ ...OwnerQuery.properties, ...seriesFilters })
+export const OperatorSeriesQuery = t.Object({ ...OwnerQuery.properties, ...seriesFilters }, METADATA_FILTERS)
 export type OperatorSeriesQuery = Static<typeof OperatorSeriesQuery>
 
 const { scope: _requests, ...requestFilters } = RequestQuery.properties
 
-export const OperatorRequestQuery = t.Object({ ...OwnerQuery.properties, ...requestFilters })
+export const OperatorRequestQuery = t.Object({ ...OwnerQuery.properties, ...requestFilters }, METADATA_FILTERS)
 export type OperatorRequestQuery = Static<typeof OperatorRequestQuery>
 
 export const OperatorUsage = t.Object({

@@ -178,32 +178,40 @@ const Word = t.Optional(t.String({ minLength: 1, maxLength: 128 }))
 const Flag = t.Optional(t.Boolean())
 const Minimum = t.Optional(t.Number({ minimum: 0, maximum: 1_000_000_000 }))
 
-/** Filters of single calls. */
-export const RequestFilters = t.Object({
-  ...UsageQuery.properties,
-  status: t.Optional(
-    t.String({
-      pattern: form('^[1-5](xx|[0-9]{2})$', 'an HTTP status such as 429, or a class of them such as 5xx'),
-      description: 'An HTTP status such as 429, or a class of them such as 5xx',
-    }),
-  ),
-  ...{ model: Word, user_id: Word, endpoint: Word, code: Word, tool: Word },
-  guardrail: t.Optional(t.String({ minLength: 1, maxLength: 128, description: 'One that fired; `*` for any' })),
-  ...{ cached: Flag, stream: Flag, fallback: Flag },
-  min_ms: Minimum,
-  min_cost_cents: Minimum,
-  conversation_id: Word,
-  q: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'A request id, or its first characters' })),
-})
-export type RequestFilters = Static<typeof RequestFilters>
-
 /** Prefix of filters for a member of the request's `metadata`: `metadata.team=search`. */
 export const METADATA = 'metadata.'
+/** Options of the queries that have such filters. */
+export const METADATA_FILTERS = { patternProperties: { '^metadata\\.': t.String() } }
 
-export const UsageExportQuery = t.Object({
-  ...RequestFilters.properties,
-  format: oneOf(EXPORT_FORMATS, { default: 'csv' }),
-})
+/** Filters of single calls. */
+export const RequestFilters = t.Object(
+  {
+    ...UsageQuery.properties,
+    status: t.Optional(
+      t.String({
+        pattern: form('^[1-5](xx|[0-9]{2})$', 'an HTTP status such as 429, or a class of them such as 5xx'),
+        description: 'An HTTP status such as 429, or a class of them such as 5xx',
+      }),
+    ),
+    ...{ model: Word, user_id: Word, endpoint: Word, code: Word, tool: Word },
+    guardrail: t.Optional(t.String({ minLength: 1, maxLength: 128, description: 'One that fired; `*` for any' })),
+    ...{ cached: Flag, stream: Flag, fallback: Flag },
+    min_ms: Minimum,
+    min_cost_cents: Minimum,
+    conversation_id: Word,
+    q: t.Optional(t.String({ minLength: 1, maxLength: 64, description: 'A request id, or its first characters' })),
+  },
+  METADATA_FILTERS,
+)
+export type RequestFilters = Static<typeof RequestFilters>
+
+export const UsageExportQuery = t.Object(
+  {
+    ...RequestFilters.properties,
+    format: oneOf(EXPORT_FORMATS, { default: 'csv' }),
+  },
+  METADATA_FILTERS,
+)
 export type UsageExportQuery = Static<typeof UsageExportQuery>
 
 const SERIES_STEPS = ['5m', '1h', '1d'] as const
@@ -215,20 +223,27 @@ const SERIES_GROUPS = [
 export type SeriesGroup = (typeof SERIES_GROUPS)[number]
 
 /** The filters, grouping and buckets of a series. */
-export const SeriesQuery = t.Object({
-  ...RequestFilters.properties,
-  step: t.Optional(
-    oneOf(SERIES_STEPS, { description: 'Width of a bucket. Default: `5m` up to a day, `1h` up to 14 days, else `1d`' }),
-  ),
-  timezone: t.Optional(t.String({ maxLength: 64, description: 'IANA name; days begin at its midnight. Default: UTC' })),
-  group_by: oneOf(SERIES_GROUPS, {
-    default: 'none',
-    description:
-      'By `guardrail` or `policy`, a series for each that fired and its verdict; other calls are only in the totals',
-  }),
-  top: t.Integer({ minimum: 1, maximum: 12, default: 6, description: 'Series by cost; the rest is `other`' }),
-  compare: t.Optional(oneOf(['previous'] as const, { description: 'Adds the totals of the same time before' })),
-})
+export const SeriesQuery = t.Object(
+  {
+    ...RequestFilters.properties,
+    step: t.Optional(
+      oneOf(SERIES_STEPS, {
+        description: 'Width of a bucket. Default: `5m` up to a day, `1h` up to 14 days, else `1d`',
+      }),
+    ),
+    timezone: t.Optional(
+      t.String({ maxLength: 64, description: 'IANA name; days begin at its midnight. Default: UTC' }),
+    ),
+    group_by: oneOf(SERIES_GROUPS, {
+      default: 'none',
+      description:
+        'By `guardrail` or `policy`, a series for each that fired and its verdict; other calls are only in the totals',
+    }),
+    top: t.Integer({ minimum: 1, maximum: 12, default: 6, description: 'Series by cost; the rest is `other`' }),
+    compare: t.Optional(oneOf(['previous'] as const, { description: 'Adds the totals of the same time before' })),
+  },
+  METADATA_FILTERS,
+)
 export type SeriesQuery = Static<typeof SeriesQuery>
 
 const Figure = nullable(t.Number())
@@ -271,11 +286,14 @@ export const UsageSeries = namedObject('UsageSeries', {
 })
 export type UsageSeries = Static<typeof UsageSeries>
 
-export const RequestQuery = t.Object({
-  ...RequestFilters.properties,
-  ...PageQuery.properties,
-  limit: t.Integer({ minimum: 1, maximum: 200, default: 50 }),
-})
+export const RequestQuery = t.Object(
+  {
+    ...RequestFilters.properties,
+    ...PageQuery.properties,
+    limit: t.Integer({ minimum: 1, maximum: 200, default: 50 }),
+  },
+  METADATA_FILTERS,
+)
 export type RequestQuery = Static<typeof RequestQuery>
 
 /** One recorded call, without the texts of request and answer. */

@@ -108,14 +108,15 @@ describe('checks', () => {
 
 const world = await createWorld()
 const run = cliOver(world)
+const here = ['--data-dir', world.folder]
 
 test('evidence is broken between words at the width of the terminal', async () => {
-  const { stdout } = await run('doctor engines', { io: fakeIo({ width: 60 }), env: { NO_COLOR: '1' } })
+  const narrow = { io: fakeIo({ width: 60 }), env: { NO_COLOR: '1' } }
+  const { stdout } = await on(world, () => run(['doctor', 'engines', ...here], narrow))
   const lines = stdout.split('\n').filter((line) => !line.includes('fix:'))
   expect(lines.length).toBeGreaterThan(2)
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60)
 })
-const here = ['--data-dir', world.folder]
 
 async function results(...line: string[]): Promise<Map<string, Result>> {
   const { stdout } = await on(world, () => run(['doctor', '--json', ...line, ...here]))
