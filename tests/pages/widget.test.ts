@@ -48,6 +48,22 @@ inChromium('the chat on the page of another origin', () => {
     expect(await page.$$eval('iframe', (frames) => frames.length)).toBe(1)
   })
 
+  test('whose frame does not answer says in the console what to change', async () => {
+    const site = await scripted({ chatScript: new Promise(() => undefined) })
+    const page = await newPage()
+    const notice = new Promise<string>((resolve) => page.once('console', (line) => resolve(line.text())))
+    await page.evaluateOnNewDocument(() => {
+      const wait = globalThis.setTimeout
+      Object.assign(globalThis, { setTimeout: (then: () => void, ms = 0) => wait(then, ms / 50) })
+    })
+    // The page is never loaded whole.
+    await page.goto(site.hostUrl(), { waitUntil: 'domcontentloaded' })
+    const { origin } = new URL(site.hostUrl())
+    expect(await notice).toEndWith(
+      `${origin}, is not allowed for widget 7f5f6f4e: svc-admin widgets update 7f5f6f4e --origin ${origin}`,
+    )
+  })
+
   test('keeps its corner on a page whose body is moved and whose styles say otherwise', async () => {
     const site = await scripted()
     const page = await newPage()

@@ -19,7 +19,7 @@ const PERSON: Record<string, string> = {
   ai: 'operator_left',
 }
 /** If the frame is silent this long, the likely reason is written to the console. */
-const SILENT_MS = 15_000
+const SILENT_MS = 5_000
 
 /** The frame of one widget, and the messages to and from it. Accepts messages only from its own window and origin. */
 export function createFrame({ id, base, options, emit }: Options) {
@@ -49,7 +49,7 @@ export function createFrame({ id, base, options, emit }: Options) {
   const silence = setTimeout(() => {
     // biome-ignore lint/suspicious/noConsole: the one message that the person who pasted the tag needs
     console.info(
-      `svc widget: ${base.origin} did not open a chat. Check that the widget is active and allows ${location.origin}.`,
+      `svc: the chat frame did not answer. Most often this page's origin, ${location.origin}, is not allowed for widget ${id.slice(0, 8)}: svc-admin widgets update ${id.slice(0, 8)} --origin ${location.origin}`,
     )
   }, SILENT_MS)
 
