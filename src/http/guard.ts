@@ -28,7 +28,6 @@ export type BodyReader = ReturnType<typeof createBodyReader>
 
 type Context = { exchange: Exchange; request: Request; route: string }
 type Visit = Context & { params: Record<string, string> }
-type Admit = (visit: Visit) => Promise<unknown>
 
 /** The default reader: reads the body as JSON and ignores Idempotency-Keys. */
 const PLAIN: BodyReader = ({ request, exchange }) => readJson(request, exchange.rule)
@@ -38,7 +37,7 @@ const declares = (edge: EdgeOptions) => ({ detail: { edge } as object })
 
 /**
  * Options by which a route declares its properties. Each route says who may call it: `scope: 'billing'`, `signedIn:
- * true` or `open`. The body is read after the scope check, so a bad body with a missing scope is 403.
+ * true` or `open: true`. The body is read after the scope check, so a bad body with a missing scope is 403.
  * `idempotent: true` lets a POST accept an Idempotency-Key (docs/api.md 1.7). Its verb stores the answer with its
  * effect: `return storeAnswer(tx, call, answer)`. The body is JSON unless the route declares `form`, `upload` or `raw`.
  */
@@ -54,17 +53,12 @@ export const guard = (read: BodyReader = PLAIN) =>
       ...admitting(read, callerOf),
       detail: { security: [{ bearer: [] }] } as object,
     }),
-    /** A function runs before validation. It throws for a visitor without the token that the route needs. */
-    open: (admit: true | Admit) => ({
-      ...admitting(read, () => undefined),
-      ...(admit === true
-        ? {}
-        : {
-            transform: async ({ exchange, request, route, params }: Visit) => {
-              await admit({ exchange, request, route, params })
-            },
-          }),
-      detail: { security: [] } as object,
+    open: (_: true) => ({ ...admitting(read, () => undefined), detail: { security: [] } as object }),
+    /** Runs before validation. Throws for a visitor without the token that the route needs. */
+    admit: (enter: (visit: Visit) => Promise<unknown>) => ({
+      transform: async ({ exchange, request, route, params }: Visit) => {
+        await enter({ exchange, request, route, params })
+      },
     }),
     idempotent: (_: true) => ({ ...ONCE, detail: { 'x-idempotent': true } as object }),
     /** The body is a page's small form. The handler gets its fields. A repeated field has its last value. */

@@ -94,7 +94,8 @@ export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, gu
         }) as never
       },
       {
-        open: admit,
+        open: true,
+        admit,
         upTo: MESSAGE_BYTES,
         timeLimit: 'own',
         params: OfChat,
@@ -161,7 +162,8 @@ export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, gu
       '/sessions/:sessionId/request-human',
       (context) => visitors.requestHuman(deps, visitorRequestOf(context), context.params.sessionId, context.body),
       {
-        open: admit,
+        open: true,
+        admit,
         params: OfChat,
         body: checked(words.HumanWanted),
         response: { 200: answer(words.TakeoverState), ...errors(400, 401, 403, 404, 409, 413, 415) },
@@ -172,7 +174,8 @@ export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, gu
       '/sessions/:sessionId/identify',
       (context) => identifyVisitor(deps, visitorRequestOf(context), context.params.sessionId, context.body),
       {
-        open: admit,
+        open: true,
+        admit,
         params: OfChat,
         body: checked(words.IdentityInput),
         response: { 200: answer(words.Identified), ...errors(400, 401, 403, 404, 409, 413, 415) },
@@ -187,7 +190,8 @@ export const visitorRoutes = ({ deps, hub }: WidgetService, streams: Streams, gu
       '/sessions/:sessionId/feedback',
       (context) => visitors.rateChat(deps, visitorRequestOf(context), context.params.sessionId, context.body),
       {
-        open: admit,
+        open: true,
+        admit,
         params: OfChat,
         body: checked(words.Feedback),
         response: { 200: answer(words.Recorded), ...errors(400, 401, 403, 404, 413, 415) },
