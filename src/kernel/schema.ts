@@ -178,14 +178,15 @@ export function checked<T extends TSchema>(
   })
 }
 
-type ObjectSchema = { properties?: object; patternProperties?: object; additionalProperties?: unknown }
+/** `prefix` begins the names of further members, which the schema does not list. */
+type ObjectSchema = { properties?: object; prefix?: string; additionalProperties?: unknown }
 
 /** The members that an object schema declares. Other schemas leave a value as it is. */
 function declaredOf<T extends TSchema>(schema: T, value: Static<T>): Static<T> {
-  const { properties, patternProperties = {}, additionalProperties } = schema as ObjectSchema
+  const { properties, prefix, additionalProperties } = schema as ObjectSchema
   if (!properties || additionalProperties || typeof value !== 'object' || value === null) return value
   const isDeclared = (name: string) =>
-    Object.hasOwn(properties, name) || Object.keys(patternProperties).some((form) => new RegExp(form).test(name))
+    Object.hasOwn(properties, name) || (prefix !== undefined && name.startsWith(prefix))
   if (Object.keys(value).every(isDeclared)) return value
   return Object.fromEntries(Object.entries(value).filter(([name]) => isDeclared(name))) as Static<T>
 }

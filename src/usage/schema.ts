@@ -181,7 +181,7 @@ const Minimum = t.Optional(t.Number({ minimum: 0, maximum: 1_000_000_000 }))
 /** Prefix of filters for a member of the request's `metadata`: `metadata.team=search`. */
 export const METADATA = 'metadata.'
 /** Options of the queries that have such filters. */
-export const METADATA_FILTERS = { patternProperties: { '^metadata\\.': t.String() } }
+export const METADATA_FILTERS = { prefix: METADATA }
 
 /** Filters of single calls. */
 export const RequestFilters = t.Object(

@@ -62,8 +62,8 @@ export default function Settings() {
         <Card title="You">
           <Facts of={{ 'E-mail': user.email, 'Role here': owner.role }} />
           <Form fields={NAME} values={user} method="PATCH" path="/auth/me" touches={['/auth/me']} verb="Save name" />
-          <Check label="Dense rows" help="In lists of this browser." checked={isDense} onChange={setDense} />
           <Check label="Single-key shortcuts" help="Press ? on any page to see them." checked={isOn} onChange={setOn} />
+          <Check label="Dense rows" help="In lists of this browser." checked={isDense} onChange={setDense} />
         </Card>
         <Card title="Answers and reports">
           <Shown of={settings}>
