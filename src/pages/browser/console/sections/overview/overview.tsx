@@ -148,7 +148,7 @@ function Needs({ isQuiet }: { isQuiet?: boolean }) {
 function change(now: number | null, before: number | null | undefined): string {
   if (now === null || !before) return 'none before'
   const share = Math.round((100 * (now - before)) / before)
-  return share === 0 ? 'as before' : `${share > 0 ? '↑' : '↓'} ${Math.abs(share)} % than before`
+  return share === 0 ? 'as before' : `${share > 0 ? '↑' : '↓'} ${number(Math.abs(share))} % from before`
 }
 
 type Of = (totals: SeriesTotals) => number | null
