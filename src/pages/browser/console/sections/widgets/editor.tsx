@@ -32,6 +32,7 @@ const PARTS: Record<string, readonly FormField[]> = {
   ],
   behavior: [
     field('behavior.welcomeMessage', 'Greeting', { kind: 'area', empty: 'text' }),
+    // The API's name for the grey text in the visitor's empty field.
     field('behavior.placeholder', 'Hint in the field', { empty: 'text' }),
     field('behavior.suggestedPrompts', 'Questions to start with', { kind: 'lines', help: 'One per line, at most 6.' }),
     field('behavior.mode', 'Mode of the answers'),
