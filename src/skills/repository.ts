@@ -5,7 +5,7 @@ import { listBy, type PageRequest, pagesBy } from '../kernel/keyset'
 import { decodeCursor, type Page, toPage } from '../kernel/page'
 import { rowsOf } from '../kernel/rows'
 import type { Reader, Tx } from '../kernel/store'
-import type { ReviewStatus, SkillId, SubmissionId, VersionId } from './schema'
+import { type ReviewStatus, SkillId, type SubmissionId, type VersionId } from './schema'
 import type { SubmissionStatus, Tier } from './schema-skill'
 import {
   type SkillRow,
@@ -151,6 +151,13 @@ const ofOwners = (status: SQLWrapper): SQL => sql`${status} || ''`
 export const skillRepository = {
   find: (db: Reader, id: SkillId) => skillRows.first(db, { id }),
   bySlug: (db: Reader, slug: string) => skillRows.first(db, { slug }),
+  /** By id or slug. Undefined for text that is neither, which Postgres may refuse to compare (NUL). */
+  byRef: async (db: Reader, ref: string) =>
+    SkillId.is(ref)
+      ? skillRows.first(db, { id: ref })
+      : /^[a-z0-9-]{1,64}$/.test(ref)
+        ? skillRows.first(db, { slug: ref })
+        : undefined,
   version: (db: Reader, id: VersionId) => versions.first(db, { id }),
 
   /** Locks the skill's row until the transaction ends. Undefined when it does not exist. */

@@ -12,7 +12,7 @@ import type { skillSettings } from '../config'
 import { skillErrors } from '../errors'
 import { skillRepository as rows } from '../repository'
 import { maySee, type Viewer } from '../rules'
-import { type SkillDetails, SkillId, type VersionId } from '../schema'
+import type { SkillDetails, VersionId } from '../schema'
 import type { SkillRow } from '../table'
 import type { SkillTriggers } from './triggers'
 
@@ -62,7 +62,7 @@ export async function findVisible(
   caller: TenantCaller,
   ref: string,
 ): Promise<VisibleSkill> {
-  const row = SkillId.is(ref) ? await rows.find(db, ref) : ref.length <= 64 ? await rows.bySlug(db, ref) : undefined
+  const row = await rows.byRef(db, ref)
   if (!row) throw skillErrors.skillNotFound()
   const viewer = await viewerOf(deps, db, caller)
   if (!maySee(row, viewer)) throw skillErrors.skillNotFound()

@@ -9,7 +9,7 @@ import { presentInstallation } from '../present'
 import { skillRepository as rows } from '../repository'
 import { installRepository as installs } from '../repository-installs'
 import { isDelisted, isOwn, runnableVersion, type Viewer } from '../rules'
-import { type Installation, InstallationId, type InstallationPatch, SkillId, type SkillRef } from '../schema'
+import { type Installation, InstallationId, type InstallationPatch, type SkillRef } from '../schema'
 import type { SkillRow } from '../table'
 import { assertMayManage, findVisible, recordSkill, type SkillDeps, viewerOf } from './deps'
 
@@ -76,8 +76,7 @@ export function uninstallSkill(
   const owner = ownerOf(call.caller)
   return store.write(async (tx) => {
     await assertMayManage(deps, tx, call.caller)
-    const name = named(ref)
-    const row = SkillId.is(name) ? await rows.find(tx, name) : await rows.bySlug(tx, name)
+    const row = await rows.byRef(tx, named(ref))
     const gone = row && (await installs.remove(tx, owner, row.id))
     if (!row || !gone) throw skillErrors.notInstalled()
     await installs.countInstalls(tx, row.id, -1)
@@ -112,7 +111,7 @@ export function configureInstallation(
   const owner = ownerOf(call.caller)
   return store.write(async (tx) => {
     await assertMayManage(deps, tx, call.caller)
-    const row = SkillId.is(id) ? await rows.find(tx, id) : await rows.bySlug(tx, id)
+    const row = await rows.byRef(tx, id)
     const before = row && (await installs.find(tx, owner, row.id))
     if (!row || !before) throw skillErrors.notInstalled()
     if (patch.config) await assertConfig(row, patch.config)

@@ -9,7 +9,7 @@ import { installRepository as installs } from '../repository-installs'
 import { complete, type Examined, examine } from '../review'
 import { isHigher } from '../review/checks'
 import { isDelisted } from '../rules'
-import { type Imported, type OperatorSkill, type OperatorSkillEntry, SkillId, type SkillVersion } from '../schema'
+import type { Imported, OperatorSkill, OperatorSkillEntry, SkillVersion } from '../schema'
 import { REVIEW_OF_STARTERS, STARTERS } from '../starters'
 import type { SkillRow } from '../table'
 import { settle } from './decide'
@@ -113,7 +113,7 @@ export function operateStore(deps: SkillDeps) {
   }
 
   async function find(ref: string): Promise<SkillRow> {
-    const row = SkillId.is(ref) ? await rows.find(store.read, ref) : await rows.bySlug(store.read, ref)
+    const row = await rows.byRef(store.read, ref)
     if (!row) throw skillErrors.skillNotFound()
     return row
   }
