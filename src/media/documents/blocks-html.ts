@@ -1,4 +1,4 @@
-/** Converts HTML, footnotes and formulas in Markdown to plain Markdown. */
+/** Converts HTML and footnotes in Markdown to plain Markdown. */
 
 /** Maximum columns of an HTML table. */
 const MAX_COLUMNS = 100
@@ -131,75 +131,5 @@ export function scripted(text: string, script: Script): string {
   if (signs.every((sign) => sign !== undefined)) return signs.join('')
   // Ordinals, as in “4th”, need no mark.
   if (script === 'sup' && /^(?:st|nd|rd|th|er|e|o|a)$/.test(text)) return text
-  return (script === 'sup' ? '^' : '_') + alone(text)
-}
-
-const alone = (text: string): string => (/^[\p{L}\p{N}.]*$/u.test(text) ? text : `(${text})`)
-
-const SYMBOLS: ReadonlyMap<string, string> = new Map(
-  (
-    'alpha:α beta:β gamma:γ delta:δ epsilon:ε varepsilon:ε zeta:ζ eta:η theta:θ iota:ι kappa:κ lambda:λ mu:μ nu:ν ' +
-    'xi:ξ pi:π rho:ρ sigma:σ tau:τ upsilon:υ phi:φ varphi:φ chi:χ psi:ψ omega:ω Gamma:Γ Delta:Δ Theta:Θ ' +
-    'Lambda:Λ Xi:Ξ Pi:Π Sigma:Σ Phi:Φ Psi:Ψ Omega:Ω times:× cdot:· div:÷ pm:± mp:∓ le:≤ leq:≤ ' +
-    'ge:≥ geq:≥ ne:≠ neq:≠ approx:≈ sim:∼ equiv:≡ propto:∝ infty:∞ partial:∂ nabla:∇ sum:∑ prod:∏ int:∫ ' +
-    'oint:∮ to:→ rightarrow:→ leftarrow:← Rightarrow:⇒ implies:⇒ iff:⇔ leftrightarrow:↔ mapsto:↦ in:∈ notin:∉ subset:⊂ subseteq:⊆ cup:∪ ' +
-    'cap:∩ emptyset:∅ forall:∀ exists:∃ neg:¬ land:∧ lor:∨ ldots:… dots:… cdots:⋯ degree:° circ:° prime:′ angle:∠ ' +
-    'perp:⊥ parallel:∥ ll:≪ gg:≫ langle:⟨ rangle:⟩ hbar:ℏ ell:ℓ mid:| vert:| lvert:| rvert:| '
-  )
-    .trim()
-    .split(' ')
-    .map((pair) => pair.split(':') as [string, string]),
-)
-const NAMES =
-  /^(?:sin|cos|tan|cot|log|ln|exp|lim|max|min|sup|inf|det|dim|gcd|mod|arg|sinh|cosh|tanh|arcsin|arccos|arctan)$/
-const INNER = /^(?:text|mathrm|mathbf|mathit|mathsf|mathcal|mathbb|boldsymbol|operatorname|textbf|textit|mbox)$/
-const LOOKS = /^(?:left|right|big|Big|bigg|Bigg|displaystyle|limits|nonumber)$/
-const ACCENTS: Readonly<Record<string, string>> = {
-  hat: '\u0302',
-  bar: '\u0304',
-  overline: '\u0304',
-  vec: '\u20d7',
-  tilde: '\u0303',
-  dot: '\u0307',
-}
-
-/** Converts a TeX formula to one line of Unicode text. Null if a command has no equivalent. */
-export function formulaOf(tex: string): string | null {
-  let at = 0
-  let isKnown = true
-  const until = (end: string): string => {
-    let text = ''
-    while (at < tex.length && tex[at] !== end) text += atom()
-    at += 1
-    return text
-  }
-  const group = (): string => {
-    while (tex[at] === ' ') at += 1
-    return atom()
-  }
-  const command = (): string => {
-    const name = /^(?:[a-zA-Z]+|[^a-zA-Z])/.exec(tex.slice(at, at + 40))?.[0] ?? ''
-    at += name.length
-    if (/^[dt]?frac$/.test(name)) return `${alone(group())}/${alone(group())}`
-    if (name === 'sqrt') return `√${alone(group())}`
-    if (INNER.test(name)) return group()
-    if (ACCENTS[name]) return group() + ACCENTS[name]
-    if (name === 'begin' || name === 'end') return group() && ' '
-    if (LOOKS.test(name) || name === '!') return ''
-    if (/^(?:[,;: \\]|q?quad)$/.test(name)) return ' '
-    if (NAMES.test(name)) return `${name} `
-    if (/^[{}%$_&#|]$/.test(name)) return name
-    const symbol = SYMBOLS.get(name)
-    isKnown &&= symbol !== undefined
-    return symbol ?? ''
-  }
-  const atom = (): string => {
-    const sign = tex[at++] ?? ''
-    if (sign === '{') return until('}')
-    if (sign === '\\') return command()
-    if (sign === '^' || sign === '_') return scripted(group().trim(), sign === '^' ? 'sup' : 'sub')
-    return sign === '&' || sign === '~' || sign === '\n' ? ' ' : sign
-  }
-  const text = until('').replace(/\s+/g, ' ').trim()
-  return isKnown ? text : null
+  return (script === 'sup' ? '^' : '_') + (/^[\p{L}\p{N}.]*$/u.test(text) ? text : `(${text})`)
 }

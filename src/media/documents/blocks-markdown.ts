@@ -1,6 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { xmlText } from '../../kernel/text'
-import { formulaOf, NOTED, type Notes, plainer, type Script, scripted } from './blocks-html'
+import { NOTED, type Notes, plainer, type Script, scripted } from './blocks-html'
 import type { Align, Block, Heading, List, Span, Table, Text } from './blocks-model'
 import { readChart } from './charts'
 
@@ -59,19 +59,6 @@ const attributeIn = (tag: string, wanted: string): string =>
   [...tag.matchAll(/\s([a-z]+)=(?:"([^"]*)"|'([^']*)')/gi)]
     .flatMap(([, name, ...value]) => (name!.toLowerCase() === wanted ? value : []))
     .join('')
-
-/** A TeX formula with its delimiters. `$` counts only if the content cannot be an amount of money. */
-const FORMULA =
-  /^(?:\$\$([^$]{1,500})\$\$|\\\(([^\n]{1,300}?)\\\)|\\\[([\s\S]{1,500}?)\\\]|\$(?=[^$\n]{0,200}[\\^_={}<>]|[a-z]\$)(?!\s)([^$\n]{1,200})(?<!\s)\$(?![\p{L}\p{N}]))/iu
-
-reader.inline.ruler.before('escape', 'formula', (state, silent) => {
-  const [whole, ...inner] = FORMULA.exec(state.src.slice(state.pos, state.pos + MAX_MARKED + 10)) ?? []
-  const text = whole ? formulaOf(inner.find((one) => one !== undefined)!) : null
-  if (!whole || !text) return false
-  if (!silent) state.push('text', '', 0).content = text
-  state.pos += whole.length
-  return true
-})
 
 // Replaces a reference to a footnote by its number.
 reader.inline.ruler.before('link', 'note', (state, silent) => {

@@ -74,18 +74,10 @@ describe('HTML in the Markdown of a document', () => {
   }, 20_000)
 })
 
-describe('a formula of TeX', () => {
-  test.each([
-    ['$E = mc^2$ and \\(a_1 + b_{12}\\)', 'E = mc² and a₁ + b₁₂'],
-    ['$$\n\\int_0^1 x^2 \\, dx = \\frac{1}{3}\n$$', '∫₀¹ x² dx = 1/3'],
-    ['\\[ \\sqrt{a + b} \\le \\alpha \\cdot \\left( x_{max} \\right) \\]', '√(a + b) ≤ α · ( x_max )'],
-    ['$\\frac{a+b}{2\\pi}$, $x$', '(a+b)/2π, x'],
-    ['Pay $5 and $10 for two, or US$3 = A$5.', 'Pay $5 and $10 for two, or US$3 = A$5.'],
-    ['=SUM($A$1:$B$2), $HOME/bin:$PATH, $a_b/$c_d', '=SUM($A$1:$B$2), $HOME/bin:$PATH, $a_b/$c_d'],
-    ['$\\unknowncommand{x}^2$', '$\\unknowncommand{x}^2$'],
-    ['`$x^2$`', '$x^2$'],
-  ])('%j', (markdown, words) => expect(wordsOf(readMarkdown(markdown))).toEqual([words]))
-})
+test.each(['Pay $5 and $10 for two, or US$3 = A$5.', '=SUM($A$1:$B$2), $HOME/bin:$PATH, $a_b/$c_d', '$x^2$'])(
+  'signs of money stay as they are: %j',
+  (text) => expect(wordsOf(readMarkdown(text))).toEqual([text]),
+)
 
 test('a footnote has a number where it is named, and stands below the text', () => {
   const text = 'First[^b], second[^a], none[^c].\n\n[^a]: Note of *a*.\n[^b]: Note of b,\n    which goes on.\n\nLast.'
