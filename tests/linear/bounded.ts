@@ -13,12 +13,6 @@ export const BOUNDED: readonly Bounded[] = [
   { file: 'src/engines/builtin/dates.ts', begins: '\\b(?:what|which)\\s+(?:day', chars: 400, why: SHORT },
   { file: 'src/engines/builtin/units.ts', begins: '(-?[\\d.,]+|', chars: 400, why: SHORT },
   { file: 'src/engines/builtin/units.ts', begins: 'how many', chars: 400, why: SHORT },
-  {
-    file: 'src/engines/builtin/genui.ts',
-    begins: '\\s*,\\s*(?:and',
-    chars: 200,
-    why: 'what `columns` of 200 characters captured',
-  },
   { file: 'src/media/documents/outline-reading.ts', begins: '\\b(?:about|', chars: 1_000, why: 'MAX_READ characters' },
   {
     file: 'src/media/documents/outline-reading.ts',

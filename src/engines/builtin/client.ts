@@ -18,7 +18,6 @@ import type { BuiltinSettings } from './config'
 import { dates } from './dates'
 import { extract } from './entities'
 import { evaluate, exactOf, numbers } from './expression'
-import { genui } from './genui'
 import { greet, identity, noModel } from './no-model'
 import { MAX_READ_CHARS, type Question, readQuestion, type Skill } from './question'
 import { structured } from './structured'
@@ -156,6 +155,19 @@ const code: Skill = ({ mode, prompt }) => {
   return `${`\`\`\`${language}\n${skeleton(language, name)}\n\`\`\``}\n\n${ONLY_AN_OUTLINE}`
 }
 
+/** In `genui` mode, one empty component with the prompt as its title, in characters that are safe in JSX text. */
+const component: Skill = ({ mode, prompt }) => {
+  if (mode !== 'genui') return null
+  const title =
+    capital(
+      prompt
+        .replace(/[^\p{L}\p{N} -]/gu, '')
+        .trim()
+        .slice(0, 50),
+    ) || 'Component'
+  return `export default function Component() {\n  return <article><h2>${title}</h2></article>\n}`
+}
+
 const ECHO =
   /^(?:please\s+)?(?:say|repeat|echo|reply|respond|answer|print|output|write)(?:\s+(?:back|only|just|exactly|verbatim|with|after me|the (?:exact )?(?:words?|text|phrase|string)|this))*(\s*:\s*|\s+)(?:["“'`](.+)["”'`]|(.+?))\s*$/is
 
@@ -224,7 +236,7 @@ const SKILLS: readonly Skill[] = [
   fromFindings,
   structured,
   imageFacts,
-  genui,
+  component,
   code,
   ...[identity, greet, count, numbers, arithmetic, units, dates].map(whenShort),
   summarise,
