@@ -17,7 +17,7 @@ import { fromFindings, isFailed } from './acting-findings'
 import type { BuiltinSettings } from './config'
 import { dates } from './dates'
 import { extract } from './entities'
-import { evaluate, exactOf, numbers } from './expression'
+import { evaluate, exactOf } from './expression'
 import { greet, identity, noModel } from './no-model'
 import { MAX_READ_CHARS, type Question, readQuestion, type Skill } from './question'
 import { structured } from './structured'
@@ -238,7 +238,7 @@ const SKILLS: readonly Skill[] = [
   imageFacts,
   component,
   code,
-  ...[identity, greet, count, numbers, arithmetic, units, dates].map(whenShort),
+  ...[identity, greet, count, arithmetic, units, dates].map(whenShort),
   summarise,
   extract,
   transforms,
