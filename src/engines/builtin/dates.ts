@@ -8,22 +8,11 @@ const MONTHS = 'January February March April May June July August September Octo
 
 /**
  * Questions about dates, in UTC or in the zone of a city: today, weekdays, times between dates, a time from a date,
- * leap years, the length of months. German, French and Spanish have the plainest of these.
+ * leap years, the length of months.
  */
 export const dates: Skill = ({ prompt, now }) => {
   const text = prompt.trim()
-  for (const rule of [
-    inLanguage,
-    nearWeekday,
-    monthLength,
-    weekNumber,
-    shifted,
-    today,
-    leapYear,
-    between,
-    until,
-    weekday,
-  ]) {
+  for (const rule of [nearWeekday, monthLength, weekNumber, shifted, today, leapYear, between, until, weekday]) {
     const answer = rule(text, now)
     if (answer) return answer
   }
@@ -81,75 +70,6 @@ function inPlace(place: string, now: number): string | null {
   const parts = Object.fromEntries(shown.formatToParts(now).map(({ type, value }) => [type, value]))
   const day = `${parts.weekday}, ${parts.day} ${parts.month} ${parts.year}`
   return `It is ${parts.hour}:${parts.minute} in ${place} (${zone}) on ${day}.`
-}
-
-/** Questions in other languages, and their answers: `%d` full date, `%t` time, `%s` date, `%w` weekday, `%n` days. */
-const LANGUAGES = [
-  {
-    locale: 'de-DE',
-    today:
-      /^(?:welche[rns] (?:tag|wochentag|datum) (?:ist|haben wir)(?: es)?(?: heute)?|was ist heute für ein (?:wochen)?tag|de[rn] wievielten? (?:ist|haben wir)(?: heute)?)$/,
-    time: /^(?:wie ?viel uhr|wie spät) ist es(?: jetzt| gerade)?$/,
-    weekday: /^(?:welcher|was für ein) (?:wochen)?tag (?:ist|war|wird) (?:der |am )?(.{4,30})$/,
-    until: /^wie ?viele tage (?:sind es |dauert es )?(?:noch )?bis (?:zum |zu )?(.{4,30})$/,
-    christmas: 'weihnachten',
-    says: ['Heute ist %d (UTC).', 'Es ist %t Uhr UTC, %d.', 'Der %s ist ein %w.', '%n bis %d.', '%n seit %d.'],
-  },
-  {
-    locale: 'fr-FR',
-    today:
-      /^(?:quel jour (?:sommes-nous|est-on|on est)|on est quel jour|quelle est la date)(?: (?:d'|du |de )?(?:aujourd'hui|jour))?$/,
-    time: /^(?:quelle heure est-il|il est quelle heure)(?: maintenant)?$/,
-    weekday: /^quel jour(?: de la semaine)? (?:était|est|sera|tombe|tombait)(?: le)? (.{4,30})$/,
-    until: /^combien de jours(?: reste-t-il| y a-t-il)? (?:avant|jusqu'au|jusqu'à)(?: le)? (.{4,30})$/,
-    christmas: 'noël',
-    says: ["Aujourd'hui, c'est %d (UTC).", 'Il est %t UTC, %d.', 'Le %s est un %w.', '%n avant %d.', '%n depuis %d.'],
-  },
-  {
-    locale: 'es-ES',
-    today:
-      /^(?:a )?(?:qu[eé] (?:d[ií]a|fecha) (?:es|estamos)|cu[aá]l es la fecha|en qu[eé] fecha estamos)(?: de)?(?: hoy)?$/,
-    time: /^qu[eé] hora es(?: ahora)?$/,
-    weekday: /^qu[eé] d[ií]a(?: de la semana)? (?:fue|es|será|era|cae|cayó)(?: el)? (.{4,30})$/,
-    until: /^cu[aá]ntos d[ií]as (?:faltan|quedan|hay) (?:para|hasta)(?: el| la)? (.{4,30})$/,
-    christmas: 'navidad',
-    says: ['Hoy es %d (UTC).', 'Hora actual: %t UTC, %d.', 'El %s es %w.', '%n hasta %d.', '%n desde %d.'],
-  },
-]
-
-function inLanguage(text: string, now: number): string | null {
-  const question = text.toLowerCase().replaceAll('\u2019', "'").replace(/[¿?!]/g, '').trim().replace(/\.$/, '')
-  for (const { locale, today, time, weekday, until, christmas, says } of LANGUAGES) {
-    const [ofToday, ofTime, ofWeekday, ofUntil, ofSince] = says
-    const about = weekday.exec(question) ?? until.exec(question)
-    const isNow = today.test(question) || time.test(question)
-    if (!isNow && !about) continue
-    const date = isNow ? now : about![1] === christmas ? nextYearly('12-25', now) : readDateIn(locale, about![1]!, now)
-    if (date === null) return null
-    const show = (options: Intl.DateTimeFormatOptions) =>
-      new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options }).format(date)
-    const days = Math.round((date - midnight(now)) / DAY_MS)
-    const unit = new Intl.NumberFormat(locale, { style: 'unit', unit: 'day', unitDisplay: 'long' })
-    const other = weekday.test(question) ? ofWeekday : days < 0 ? ofSince : ofUntil
-    return (time.test(question) ? ofTime : isNow ? ofToday : other)!
-      .replace('%d', show({ dateStyle: 'full' }))
-      .replace('%t', iso(now).slice(11, 16))
-      .replace('%s', show({ dateStyle: 'long' }))
-      .replace('%w', show({ weekday: 'long' }))
-      .replace('%n', unit.format(Math.abs(days)).replace('\u00a0', ' '))
-  }
-  return null
-}
-
-/** `24. Dezember 2025`, `1er mai 2026`, `3 de junio de 2026`, `3/6/2026` with the day first, `2026-06-03`. */
-function readDateIn(locale: string, text: string, now: number): number | null {
-  const [, day, name, year] = /^(\d{1,2})(?:er|[.º°])? (?:de )?(\p{L}{3,12})\.? (?:de )?(\d{4})$/u.exec(text) ?? []
-  const [, first, second, last] = /^(\d{1,2})[./-] ?(\d{1,2})[./-] ?(\d{4})$/.exec(text) ?? []
-  if (last) return checkedDate(Number(last), Number(second), Number(first))
-  if (!name) return readDate(text, now)
-  const format = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', month: 'long' })
-  const month = MONTHS.findIndex((_, at) => format.format(Date.UTC(2026, at)).toLowerCase() === name)
-  return month < 0 ? null : checkedDate(Number(year), month + 1, Number(day))
 }
 
 /** `What date is next Friday?`: the nearest such day after today, or before it. */
