@@ -29,13 +29,13 @@ export async function changeSettings(
   ofUser = false,
 ): Promise<string | null> {
   const { resolveSettings } = await import('../src/kernel/config')
-  const { RETIRED, SETTINGS } = await import('../src/app/config')
+  const { SETTINGS } = await import('../src/app/config')
   const path = await configFileOf(shell, ofUser)
   const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
   const before = parsed(text, Bun.JSONC.parse, `${path} is not valid JSON. Correct it first.`)
   const all = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== undefined)
   const after = Object.fromEntries(all)
-  resolveSettings(SETTINGS, {}, after, RETIRED)
+  resolveSettings(SETTINGS, {}, after)
   const [set, unset] = [true, false].map((isSet) =>
     Object.keys(changes)
       .filter((name) => (changes[name] !== undefined) === isSet)

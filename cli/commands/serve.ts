@@ -40,13 +40,13 @@ export const init = command`init (writes, exits 5): Write a configuration file a
   },
   async run(shell, { folder = '.', publicUrl, port, databaseFrom, production, print, force }) {
     const { resolveSettings } = await import('../../src/kernel/config')
-    const { RETIRED, SETTINGS } = await import('../../src/app/config')
+    const { SETTINGS } = await import('../../src/app/config')
     const { readTextFile } = await import('../files')
     const root = fromHere(shell.cwd, folder)
     const databaseUrl = databaseFrom && (await readTextFile(shell, databaseFrom)).trim()
     const wanted = { dataDir: join(root, 'data'), publicUrl, port, databaseUrl }
     const config = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined && value !== ''))
-    resolveSettings(SETTINGS, {}, config, RETIRED)
+    resolveSettings(SETTINGS, {}, config)
     if (print) return shell.io.out(safeJson(config, 2))
     const file = join(root, 'svc.server.json')
     const isThere = existsSync(file)

@@ -8,7 +8,7 @@ import { billingSettings } from '../billing/config'
 import { browserSettings } from '../browser/config'
 import { mailSettings } from '../cluster/mail-config'
 import { formatSettings } from '../compat/config'
-import { completionSettings, retiredCompletionSettings, voiceSettings } from '../completions/config'
+import { completionSettings, voiceSettings } from '../completions/config'
 import { builtinSettings } from '../engines/builtin/config'
 import { engineSettings } from '../engines/config'
 import { eventSettings } from '../events/config'
@@ -263,9 +263,6 @@ export const SETTINGS = {
   ...referenceSettings,
 }
 
-/** Settings of earlier versions. The server refuses to start with one of them, because its function is gone. */
-export const RETIRED = retiredCompletionSettings
-
 export type Config = Values<typeof SETTINGS> & {
   readonly production: boolean
   readonly origins: Readonly<Record<string, Origin>>
@@ -301,7 +298,7 @@ export function loadConfig(overrides: ConfigOverrides = {}): Config {
   const user = userConfigPath(userEnv)
   const below = user && existsSync(user) ? readFile(user) : {}
   const own = found ? readFile(path) : {}
-  const { values, origins } = resolveSettings(SETTINGS, Bun.env, { ...below, ...own }, RETIRED)
+  const { values, origins } = resolveSettings(SETTINGS, Bun.env, { ...below, ...own })
   for (const name of Object.keys(below) as (keyof typeof SETTINGS)[])
     if (origins[name] === 'file' && !(name in own)) origins[name] = 'user file'
   const config: Config = {

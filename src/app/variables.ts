@@ -1,5 +1,5 @@
 import { nearest } from '../kernel/nearest'
-import { RETIRED, SETTINGS } from './config'
+import { SETTINGS } from './config'
 
 const PREFIX = 'SVC_'
 
@@ -23,7 +23,11 @@ const CLIENT_VARIABLES: readonly string[] = [
 /** A message for each variable that was probably meant as a setting. Other programs may use the prefix too. */
 export function unknownVariables(env: Readonly<Record<string, string | undefined>> = Bun.env): string[] {
   const settings = Object.values(SETTINGS).map((one) => one.env.slice(PREFIX.length))
-  const known = new Set([...Object.values(SETTINGS), ...RETIRED].map((one) => one.env).concat(CLIENT_VARIABLES))
+  const known = new Set(
+    Object.values(SETTINGS)
+      .map((one) => one.env)
+      .concat(CLIENT_VARIABLES),
+  )
   return Object.keys(env).flatMap((name) => {
     const word = name.slice(PREFIX.length)
     if (!name.startsWith(PREFIX) || known.has(name)) return []

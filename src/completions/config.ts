@@ -1,5 +1,5 @@
 import { MODES } from '../kernel/caller'
-import { type Retired, setting } from '../kernel/config'
+import { setting } from '../kernel/config'
 import { form } from '../kernel/form'
 import { t } from '../kernel/schema'
 
@@ -55,16 +55,6 @@ export const completionSettings = {
     ]),
   ),
 }
-
-const ONLY_IDENTICAL = 'The cache only serves identical requests and uses no embeddings. Unset this variable.'
-
-/** Retired settings of the comparison of prompts by embeddings. It only told apart how prompts began. */
-export const retiredCompletionSettings: readonly Retired[] = [
-  { name: 'cacheSimilarity', env: 'SVC_CACHE_SIMILARITY', about: ONLY_IDENTICAL },
-  { name: 'embeddingsBaseUrl', env: 'SVC_EMBEDDINGS_BASE_URL', about: ONLY_IDENTICAL },
-  { name: 'embeddingsApiKey', env: 'SVC_EMBEDDINGS_API_KEY', about: ONLY_IDENTICAL },
-  { name: 'embeddingsModel', env: 'SVC_EMBEDDINGS_MODEL', about: ONLY_IDENTICAL },
-]
 
 /** Rules for caching answers. */
 export type CacheRules = {

@@ -18,9 +18,6 @@ export type Setting<T extends TSchema = TSchema> = {
 
 export const setting = <T extends TSchema>(declared: Setting<T>): Setting<T> => declared
 
-/** A setting of earlier versions, by its old names. `about` is one sentence about what to do instead. */
-export type Retired = { name: string; env: string; about: string }
-
 export type Settings = Record<string, Setting>
 export type Values<S extends Settings> = { readonly [K in keyof S]: Static<S[K]['schema']> }
 export type Origin = 'environment' | 'file' | 'user file' | 'default'
@@ -38,14 +35,13 @@ export class ConfigError extends Error {
 
 /**
  * Takes each setting from the environment, else from the file, else its default. Reports all problems at once, each
- * with the setting, its value and its origin. A `retired` setting that is still set is a problem too.
+ * with the setting, its value and its origin.
  * @throws ConfigError
  */
 export function resolveSettings<S extends Settings>(
   settings: S,
   env: Record<string, string | undefined>,
   file: Record<string, unknown>,
-  retired: readonly Retired[] = [],
 ): Resolved<S> {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -59,13 +55,8 @@ export function resolveSettings<S extends Settings>(
     if (value !== declared.default) problems.push(...wrongWith(declared, value, where, fromEnv))
     values[name] = value
   }
-  for (const { name, env: variable, about } of retired) {
-    if (env[variable]) problems.push(`${variable} is set, but this setting no longer exists. ${about}`)
-    if (name in file) problems.push(`"${name}" in svc.server.json no longer exists. ${about}`)
-  }
-  const gone = new Set(retired.map(({ name }) => name))
   for (const name of Object.keys(file)) {
-    if (name in settings || gone.has(name)) continue
+    if (name in settings) continue
     const meant = nearest(name, Object.keys(settings))
     const help = meant ? `Did you mean "${meant}"?` : 'svc-admin config list shows all.'
     problems.push(`"${name}" in svc.server.json is not a setting. ${help}`)

@@ -55,13 +55,6 @@ describe('settings', () => {
     expect(problems.join('\n')).toContain('"portt" in svc.server.json is not a setting.')
   })
 
-  test('of earlier versions are refused by name', () => {
-    env('SVC_CACHE_SIMILARITY', '0.95')
-    expect(problemsOf(() => loadConfig())).toEqual([
-      'SVC_CACHE_SIMILARITY is set, but this setting no longer exists. The cache only serves identical requests and uses no embeddings. Unset this variable.',
-    ])
-  })
-
   test('of a secret kind are never shown, valid or not', () => {
     env('SVC_DATABASE_URL', 'mysql://root:hunter2@db/svc')
     const [problem] = problemsOf(() => loadConfig())

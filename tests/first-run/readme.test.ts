@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { allCommands } from '../../cli/registry'
 import packageJson from '../../package.json'
-import { RETIRED, SETTINGS } from '../../src/app/config'
+import { SETTINGS } from '../../src/app/config'
 import { createWorld } from '../support/world'
 import { GUIDES, README } from './readme'
 
@@ -38,12 +38,7 @@ describe('the README', () => {
       else expect([{}, ''], name).toContainEqual(value as string)
     }
     const named = new Set(PAGES.match(/\bSVC_[A-Z_]+[A-Z]\b/g))
-    const others = new Set([
-      'SVC_TEST_POSTGRES_URL',
-      'SVC_API_KEY',
-      'SVC_ALLOW_JS_CONFIG',
-      ...RETIRED.map(({ env }) => env),
-    ])
+    const others = new Set(['SVC_TEST_POSTGRES_URL', 'SVC_API_KEY', 'SVC_ALLOW_JS_CONFIG'])
     expect([...named].filter((name) => !declared.has(name) && !others.has(name))).toEqual([])
   })
 

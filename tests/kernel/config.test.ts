@@ -10,11 +10,9 @@ const settings = {
   token: setting({ env: 'SVC_TOKEN', schema: t.Integer(), default: 0, about: 'The token.', secret: true }),
 }
 
-const retired = [{ name: 'likeness', env: 'SVC_LIKENESS', about: 'Nothing is compared any more; unset it.' }]
-
 const problemsOf = (env: Record<string, string>, file: Record<string, unknown> = {}): string[] => {
   try {
-    resolveSettings(settings, env, file, retired)
+    resolveSettings(settings, env, file)
   } catch (error) {
     return (error as ConfigError).problems
   }
@@ -52,14 +50,6 @@ describe('settings', () => {
     const { values } = resolveSettings(settings, { SVC_TIERS: '{"free":1}', SVC_NAME: '{"not":"parsed"}' }, {})
     expect(values.tiers).toEqual({ free: 1 })
     expect(values.name).toBe('{"not":"parsed"}')
-  })
-
-  test('of earlier versions are refused by name, each with what to do', () => {
-    expect(problemsOf({ SVC_LIKENESS: '0.9' }, { likeness: 0.9 })).toEqual([
-      'SVC_LIKENESS is set, but this setting no longer exists. Nothing is compared any more; unset it.',
-      '"likeness" in svc.server.json no longer exists. Nothing is compared any more; unset it.',
-    ])
-    expect(problemsOf({ SVC_LIKENESS: '' })).toEqual([])
   })
 
   test('all problems are reported at once, each with its value and its path', () => {
