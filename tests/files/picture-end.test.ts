@@ -32,3 +32,32 @@ test.each<[string, Buffer]>([
   const beginnings = Array.from({ length: bytes.length - 8 }, (_, at) => bytes.subarray(0, at + 8))
   expect(beginnings.filter((part) => isWhole(format, part)).map(({ length }) => length)).toEqual([])
 })
+
+const head = (...parts: (string | number[])[]) =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1')))
+
+const HEADS: [string, Buffer, ReturnType<typeof imageSize>][] = [
+  [
+    'PNG',
+    head([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13], 'IHDR', [0, 0, 2, 128, 0, 0, 1, 224]),
+    { format: 'PNG', width: 640, height: 480 },
+  ],
+  ['GIF', head('GIF89a', [64, 1, 240, 0]), { format: 'GIF', width: 320, height: 240 }],
+  [
+    'JPEG',
+    head([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xc0, 0, 11, 8, 0, 100, 0, 200, 1, 0, 0, 0]),
+    { format: 'JPEG', width: 200, height: 100 },
+  ],
+  [
+    'WebP',
+    head('RIFF', [0, 0, 0, 0], 'WEBPVP8X', [10, 0, 0, 0, 0, 0, 0, 0, 99, 0, 0, 49, 0, 0]),
+    { format: 'WebP', width: 100, height: 50 },
+  ],
+  ['text', head('not an image at all, just words'), null],
+  ['a cut JPEG', head([0xff, 0xd8, 0xff, 0xe0, 0xff, 0xff, 0, 0, 0, 0, 0, 0]), null],
+  ['nothing', head(''), null],
+]
+
+test.each(HEADS)('the size of %s is read from its first bytes', (_kind, bytes, size) => {
+  expect(imageSize(bytes)).toEqual(size)
+})

@@ -1,16 +1,8 @@
-import { imageSize } from '../../files'
 import type { Clock } from '../../kernel/clock'
 import { randomFraction } from '../../kernel/crypto'
 import { fencedParts } from '../../kernel/fence'
 import { contentWords, readBrowsing, sentencesOf } from '../../text'
-import {
-  type Driver,
-  type EngineAnswer,
-  EngineFailure,
-  type EngineRequest,
-  type ImagePart,
-  type ToolCall,
-} from '../engine'
+import { type Driver, type EngineAnswer, EngineFailure, type EngineRequest, type ToolCall } from '../engine'
 import { cutToWeight, giveAnswer, UNITS_PER_TOKEN } from '../meter'
 import { callsFor, nextStep, stillCalls } from './acting-choose'
 import { fromFindings, isFailed } from './acting-findings'
@@ -24,7 +16,7 @@ import { structured } from './structured'
 import { summarise } from './summarise'
 import { transforms } from './transforms'
 import { units } from './units'
-import { capital, inDigits, plural, readNumber, showNumber, spell } from './words'
+import { capital, inDigits, readNumber, showNumber, spell } from './words'
 
 const REQUEST =
   /^¿?(?:please\s+)?(?:(?:what(?:['’]s| is| are| does)|how much is|calculate|compute|evaluate|work out|solve|find|tell me|was (?:ist|sind|ergibt)|wie ?viel (?:ist|sind)|combien (?:font|fait)|cu[aá]nto (?:es|son)|quanto (?:fa|é|è))\s+)?(?:the\s+(?:value|result|answer)\s+(?:of|to)\s+)?/i
@@ -206,23 +198,6 @@ const count: Skill = ({ prompt }) => {
   return `${capital(numbers.map((value) => (inWords ? spell(value) : String(value))).join(', '))}.`
 }
 
-type ImageFacts = { format: string; width: number; height: number; bytes: number }
-
-/** Describes images by format and size, which their bytes state; describing what they show needs a model. */
-const imageFacts: Skill = ({ images, forVisitors }) => {
-  if (images.length === 0) return null
-  const lines = images.map((image, at) => {
-    const read = readImage(image)
-    if (!read) return `- Image ${at + 1}: not a PNG, JPEG, GIF or WebP image that can be read.`
-    const size = read.bytes < 1_024 ? `${read.bytes} bytes` : `${(read.bytes / 1_024).toFixed(1)} KB`
-    return `- Image ${at + 1}: ${read.format}, ${read.width} × ${read.height} pixels, ${size}.`
-  })
-  const facts = `You sent ${plural(images.length, 'image')}:\n${lines.join('\n')}`
-  if (forVisitors)
-    return `${facts}\n\nSorry, I cannot tell what ${images.length === 1 ? 'the picture shows' : 'the pictures show'}.`
-  return `${facts}\n\nThese facts come from the bytes alone. What the ${images.length === 1 ? 'picture shows' : 'pictures show'} needs a vision model, and none is connected; the operator can connect one with SVC_ENGINE_BASE_URL or svc-admin engines add.`
-}
-
 /** Longer prompts are not sums, dates or greetings, and the patterns for those would be slow on them. */
 const SHORT_CHARS = 400
 
@@ -235,7 +210,6 @@ const whenShort =
 const SKILLS: readonly Skill[] = [
   fromFindings,
   structured,
-  imageFacts,
   component,
   code,
   ...[identity, greet, count, arithmetic, units, dates].map(whenShort),
@@ -314,13 +288,6 @@ export function answerQuestion(question: Question): string {
     if (answer) return question.cut && skill !== structured ? `${answer}\n\n${CUT}` : answer
   }
   return noModel(question)
-}
-
-/** Format, size and bytes of an image; null for an unknown format. */
-export function readImage({ base64 }: Pick<ImagePart, 'base64'>): ImageFacts | null {
-  const data = Buffer.from(base64, 'base64')
-  const size = imageSize(data)
-  return size && { ...size, bytes: data.length }
 }
 
 /** `a function called parse_row`, `a function that parses rows` → a name for it. */

@@ -1,6 +1,6 @@
 import { withoutFence } from '../../kernel/fence'
 import { between } from '../../text'
-import type { EngineRequest, EngineTool, ImagePart, JsonSchema, Message, ToolChoice } from '../engine'
+import type { EngineRequest, EngineTool, JsonSchema, Message, ToolChoice } from '../engine'
 
 /** The request as skills see it, parsed once. */
 export type Question = {
@@ -17,7 +17,6 @@ export type Question = {
   system: string
   /** Earlier turns, oldest first. */
   history: readonly { role: 'user' | 'assistant'; text: string }[]
-  images: readonly ImagePart[]
   json: JsonSchema | true | null
   tools: readonly EngineTool[]
   choice: ToolChoice
@@ -45,7 +44,6 @@ export function readQuestion(request: EngineRequest, now: number): Question {
   const last = turns.findLastIndex(({ role }) => role === 'user')
   const whole = bare(turns[last]?.text ?? '')
   const prompt = whole.slice(0, MAX_READ_CHARS)
-  const lastMessage = request.messages.findLast(({ role }) => role === 'user')
   return {
     mode: request.mode,
     forVisitors: request.forVisitors ?? false,
@@ -57,7 +55,6 @@ export function readQuestion(request: EngineRequest, now: number): Question {
       .map(textOf)
       .join('\n\n'),
     history: turns.slice(0, Math.max(last, 0)),
-    images: typeof lastMessage?.content === 'object' ? lastMessage.content.filter((part) => part.type === 'image') : [],
     json: request.json === true ? true : (request.json?.schema ?? null),
     tools: request.tools ?? [],
     choice: request.toolChoice ?? 'auto',
