@@ -88,7 +88,7 @@ export function compileLinear(
   const expression = translated(source, flags)
   const engine = openRe2(expression.source)
   const read = readingOf(expression)
-  const mayBe = mayBeIn(MISREAD.test(source) ? '' : source)
+  const mayBe = mayBeIn(source)
   return {
     size,
     weight: engine.weight,
@@ -118,9 +118,6 @@ function mayBeIn(source: string): (text: string) => boolean {
   const any = words && new RegExp([...words.map((word) => RegExp.escape(word)), '[\\u017f\\u212a]'].join('|'), 'i')
   return (text) => (any && looksAt(text).count++ < FIRST_LOOKS ? any.test(text) : hasNeeds(needs, foldedGramsOf(text)))
 }
-
-/** Incomplete escapes, such as `\x4`. The requirements of such a pattern are not derived. */
-const MISREAD = /\\(?:x(?![0-9a-f]{2})|u(?!\{|[0-9a-f]{4})|c(?![a-z]))/i
 
 /** Prepares a text for a translated expression. */
 const readingOf =

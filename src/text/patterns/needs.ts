@@ -1,7 +1,9 @@
+import type { AST } from '@eslint-community/regexpp'
 import { type Grams, gramsOfWord } from '../grams'
+import { parsePattern } from './ecma'
 
 /**
- * What a text must contain for an expression to match. Derived from the expression's source as in RE2's filters:
+ * What a text must contain for an expression to match. Derived from the expression's syntax as in RE2's filters:
  * literal words, all of those in a sequence and one of those in an alternation.
  */
 type Need =
@@ -28,8 +30,8 @@ const MAX_STRINGS = 24
 const MAX_OF_A_CLASS = 4
 
 /**
- * What a text must contain for an expression, in the common syntax of ECMAScript and RE2. With `ignoreCase` it is
- * checked against the folded n-grams of a text. Syntax that is not clearly understood needs nothing.
+ * What a text must contain for an ECMAScript expression. With `ignoreCase` it is checked against the folded n-grams of
+ * a text. An invalid expression needs nothing.
  */
 export const needsOf = (expression: Expression): Needs => needsOfEach([expression])[0]!
 
@@ -66,11 +68,13 @@ export function needsOfEach(expressions: readonly Expression[]): Needs[] {
 }
 
 function needOf(source: string, ignoreCase: boolean): Need {
-  // `[]` is an empty class in ECMAScript. RE2 takes the `]` for the first member of a longer class.
-  if (/\[\^?\]/.test(source)) return NOTHING
-  const reader: Reader = { source, ignoreCase, at: 0 }
-  const part = alternation(reader)
-  return reader.at < source.length ? NOTHING : needsOfPart(part)
+  try {
+    // These mean the same with and without the flag `u` ({@link translated}).
+    const { alternatives } = parsePattern(source, { unicode: /\\[pPu]\{/.test(source) })
+    return needsOfPart(alternation(alternatives, ignoreCase))
+  } catch {
+    return NOTHING
+  }
 }
 
 /** Appends the steps that check a need, the last one first, and returns the index of the first one. */
@@ -96,20 +100,14 @@ export function hasNeeds({ steps, start }: Needs, grams: Grams, since = 1): bool
 
 export const needsNothing = ({ start }: Needs): boolean => start === HAS
 
-type Reader = { source: string; ignoreCase: boolean; at: number }
-
-function alternation(reader: Reader): Part {
-  const options = [sequence(reader)]
-  while (reader.source[reader.at] === '|') {
-    reader.at++
-    options.push(sequence(reader))
-  }
+function alternation(alternatives: readonly AST.Alternative[], ignoreCase: boolean): Part {
+  const options = alternatives.map((one) => sequence(one, ignoreCase))
   if (options.length === 1) return options[0]!
   if (options.every((one) => one.strings)) return { strings: options.flatMap((one) => one.strings!), needs: NOTHING }
   return { strings: null, needs: oneOf(options.map(needsOfPart)) }
 }
 
-function sequence(reader: Reader): Part {
+function sequence({ elements }: AST.Alternative, ignoreCase: boolean): Part {
   const needs: Need[] = []
   let strings: readonly string[] | null = ['']
   let isWhole = true
@@ -117,8 +115,8 @@ function sequence(reader: Reader): Part {
     if (strings) needs.push(needsOfPart({ strings, needs: NOTHING }))
     strings = null
   }
-  while (reader.at < reader.source.length && !'|)'.includes(reader.source[reader.at]!)) {
-    const part = repeated(reader, atom(reader))
+  for (const element of elements) {
+    const part = partOf(element, ignoreCase)
     if (!part.strings) {
       close()
       needs.push(part.needs)
@@ -140,79 +138,40 @@ function sequence(reader: Reader): Part {
   return { strings: null, needs: allOf(needs) }
 }
 
-/** Applies a quantifier: an optional part needs nothing, a repeated part needs the same as a single one. */
-function repeated(reader: Reader, part: Part): Part {
-  if (!'*+?{'.includes(reader.source[reader.at] ?? ' ')) return part
-  const [quantifier, min, max] =
-    /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})\??/.exec(reader.source.slice(reader.at, reader.at + 16)) ?? []
-  if (!quantifier) return part
-  reader.at += quantifier.length
-  if (quantifier[0] === '?') return part.strings ? { ...part, strings: [...new Set(['', ...part.strings])] } : ANYTHING
-  if (quantifier[0] === '*' || min === '0') return ANYTHING
-  if (min === '1' && max === undefined) return part
-  return { strings: null, needs: needsOfPart(part) }
-}
-
-/** Literal characters, up to one with a quantifier. */
-const RUN = /(?:[a-z '](?![*+?{]))+/y
-
-function atom(reader: Reader): Part {
-  RUN.lastIndex = reader.at
-  const [run] = RUN.exec(reader.source) ?? []
-  if (run) {
-    reader.at += run.length
-    return { strings: [run], needs: NOTHING }
+function partOf(element: AST.Element | AST.CharacterClassElement, ignoreCase: boolean): Part {
+  switch (element.type) {
+    case 'Character': {
+      const { raw, value } = element
+      // Escapes of letters and digits, halves of surrogate pairs and, if case is ignored, non-ASCII characters need nothing.
+      const isHalf = value > 0xffff || (value >= 0xd800 && value < 0xe000)
+      const isOpen = isHalf || (ignoreCase && value > 0x7f) || (raw.length > 1 && /^\\(?!u)[a-zA-Z\d]/.test(raw))
+      const sign = isOpen ? '' : String.fromCharCode(value)
+      return sign ? { strings: [ignoreCase ? sign.toLowerCase() : sign], needs: NOTHING } : ANYTHING
+    }
+    case 'Group':
+      // A group with its own flags may treat case differently.
+      return element.modifiers ? ANYTHING : alternation(element.alternatives, ignoreCase)
+    case 'CapturingGroup':
+      return alternation(element.alternatives, ignoreCase)
+    // An optional part needs nothing, a repeated part needs the same as a single one.
+    case 'Quantifier': {
+      const { min, max } = element
+      const part = partOf(element.element, ignoreCase)
+      if (min > 0) return max === 1 ? part : { strings: null, needs: needsOfPart(part) }
+      return max === 1 && part.strings ? { ...part, strings: [...new Set(['', ...part.strings])] } : ANYTHING
+    }
+    // Lookarounds match no characters, and their requirements are not used.
+    case 'Assertion':
+      return EMPTY
+    case 'CharacterClass': {
+      const { elements, negate } = element
+      const each = negate || elements.length > MAX_OF_A_CLASS ? [] : elements.map((one) => partOf(one, ignoreCase))
+      const strings = each.flatMap((part) => part.strings ?? [])
+      return strings.length && strings.length === each.length ? { strings, needs: NOTHING } : ANYTHING
+    }
+    default:
+      return ANYTHING
   }
-  const sign = reader.source[reader.at++]!
-  if (sign === '(') return group(reader)
-  if (sign === '[') return characters(reader)
-  if (sign === '.') return ANYTHING
-  if (sign === '^' || sign === '$') return EMPTY
-  return sign === '\\' ? escaped(reader) : literal(reader, sign)
-}
-
-/** One literal character. Halves of surrogate pairs and, if case is ignored, non-ASCII characters need nothing. */
-function literal({ ignoreCase }: Reader, sign: string): Part {
-  const isOpen = /[\ud800-\udfff]/.test(sign) || (ignoreCase && sign > '\u007f')
-  return isOpen ? ANYTHING : { strings: [ignoreCase ? sign.toLowerCase() : sign], needs: NOTHING }
-}
-
-/** A group. Lookarounds match no characters, and their requirements are not used. */
-function group(reader: Reader): Part {
-  const [opening = '', flags] = /^\?(?:[=!]|<[=!]|<[^>]+>|([a-zA-Z-]*):)/.exec(reader.source.slice(reader.at)) ?? []
-  reader.at += opening.length
-  const inner = alternation(reader)
-  reader.at++
-  if (/[=!]$/.test(opening)) return EMPTY
-  // A group with its own flags may treat case differently.
-  return flags ? ANYTHING : inner
-}
-
-function characters(reader: Reader): Part {
-  const start = reader.at
-  while (reader.source[reader.at] !== ']') reader.at += reader.source[reader.at] === '\\' ? 2 : 1
-  const inside = reader.source.slice(start, reader.at++)
-  if (/[\\^]|.-./.test(inside) || inside.length > MAX_OF_A_CLASS) return ANYTHING
-  const each = [...inside].map((sign) => literal(reader, sign))
-  return each.every(({ strings }) => strings)
-    ? { strings: each.flatMap(({ strings }) => strings!), needs: NOTHING }
-    : ANYTHING
-}
-
-function escaped(reader: Reader): Part {
-  const sign = reader.source[reader.at++]!
-  if (sign === 'b' || sign === 'B') return EMPTY
-  if (!/[a-zA-Z0-9]/.test(sign)) return literal(reader, sign)
-  // Skips the rest of the escape: a code, a name, or the digits of a number.
-  const rest = /^(?:\{[^}]*\}|<[^>]*>)/.exec(reader.source.slice(reader.at))?.[0] ?? ''
-  if (sign === 'u' && !rest) {
-    reader.at += 4
-    return literal(reader, String.fromCharCode(Number.parseInt(reader.source.slice(reader.at - 4, reader.at), 16)))
-  }
-  if ('pPxkc'.includes(sign)) reader.at += rest.length || (sign === 'x' ? 2 : 1)
-  else if (sign === 'u') reader.at += rest.length
-  else if (sign >= '0' && sign <= '9') reader.at += /^[0-9]*/.exec(reader.source.slice(reader.at))![0].length
-  return ANYTHING
 }
 
 function needsOfPart({ strings, needs }: Part): Need {
