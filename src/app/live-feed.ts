@@ -15,6 +15,8 @@ const PARENTS = 20
 const ALL = 100
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+/** Sums exist for periods that begin with one of these, so that nobody counts single calls. */
+const SLOT_MS = HOUR_MS / 12
 const EXPIRES_WITHIN_MS = 7 * DAY_MS
 const PACE_DAYS = 7
 const ENOUGH_DAYS = 3
@@ -52,7 +54,8 @@ export function createFeed(container: Container): Feed {
         rows: (await listSessions(browser.deps, call)).sessions.map((session) => ({ ...session })),
       }),
       usage: async (call) => {
-        const { totals, balance, spending } = await usageReading.report(call, { from: iso(clock.now() - DAY_MS) })
+        const from = iso(clock.now() - (clock.now() % SLOT_MS) - DAY_MS)
+        const { totals, balance, spending } = await usageReading.looks.report(call, { from })
         return { rows: [], facts: { totals, balance, spending } }
       },
     },

@@ -8,6 +8,7 @@ import { operatorRoutes, tenantRoutes } from '../http/verbs'
 import type { Call, TenantCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
+import { nextTurn } from '../kernel/loop'
 import type { Page } from '../kernel/page'
 import { checkedQuery, namedObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
 import { createSharedReads } from '../kernel/shared-reads'
@@ -185,6 +186,8 @@ async function follow(
       if (event) await write({ event: event.type, data: { ...event, topic: one.topic, at: iso(clock.now()) } })
     }
     await clock.sleep(LOOK_MS, signal)
+    // Streams that were opened together do not look in the same turn, in which calls would wait for all of them.
+    await nextTurn()
   }
 }
 

@@ -269,8 +269,8 @@ function writeVarint(start: number, value: number): number {
   return offset
 }
 
-/** Adds a histogram that `encode` wrote. */
-export function addEncoded(into: Histogram, text: string): void {
+/** Adds a histogram that `encode` wrote. Returns the cell after its last one. */
+export function addEncoded(into: Histogram, text: string): number {
   const bytes = Uint8Array.fromBase64(text)
   let cell = 0
   for (let offset = 0; offset < bytes.length; ) {
@@ -281,15 +281,17 @@ export function addEncoded(into: Histogram, text: string): void {
     if (isRun) cell += value
     else into[cell++]! += value
   }
+  return cell
 }
 
 /**
  * The midpoint of the nearest-rank percentile's cell for each of `ranks`, in ascending order (0.5 is the median). 0
- * without calls. Reads the cells once and without an iterator, because a series has hundreds of histograms.
+ * without calls. Reads the cells once and without an iterator, because a series has hundreds of histograms. Cells from
+ * `end` on must be empty.
  */
-export function percentiles(histogram: Histogram, ranks: readonly number[]): number[] {
+export function percentiles(histogram: Histogram, ranks: readonly number[], end = CELLS): number[] {
   let total = 0
-  for (let cell = 0; cell < CELLS; cell++) total += histogram[cell]!
+  for (let cell = 0; cell < end; cell++) total += histogram[cell]!
   let [cell, passed] = [-1, 0]
   return ranks.map((rank) => {
     const wanted = Math.ceil(rank * total)
@@ -299,4 +301,23 @@ export function percentiles(histogram: Histogram, ranks: readonly number[]): num
     const width = 2 ** (Math.floor((cell - EXACT) / PER_POWER) + 1)
     return (PER_POWER + ((cell - EXACT) % PER_POWER)) * width + Math.floor((width - 1) / 2)
   })
+}
+
+/** Measurements: histogram cells, those to subtract, and encoded histograms. */
+type Measured = { cells: readonly number[]; less: readonly number[]; encoded: readonly string[] }
+
+/** Buffer for the measurements of one bucket at a time. Empty in between. */
+const histogram = noCalls()
+
+/** The percentiles of the measurements. Empty without a measurement. */
+export function ranksOf({ cells, less, encoded }: Measured, ranks: readonly number[]): number[] {
+  if (cells.length === 0 && encoded.every((text) => text === '')) return []
+  let end = 0
+  for (const text of encoded) end = Math.max(end, addEncoded(histogram, text))
+  for (const cell of [...cells, ...less]) end = Math.max(end, cell + 1)
+  for (const cell of cells) histogram[cell]! += 1
+  for (const cell of less) histogram[cell]! -= 1
+  const found = less.length && !histogram.some((calls) => calls > 0) ? [] : percentiles(histogram, ranks, end)
+  histogram.fill(0, 0, end)
+  return found
 }

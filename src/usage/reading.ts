@@ -97,8 +97,12 @@ export function createUsageReading(deps: Deps) {
       listRequests(single, call, { owner, span: periodOf(query, clock.now(), REPORT_DAYS) }, query),
     countRequests: async (call: Call, query: RequestFilters) =>
       countRequests(single, call, await seenBy(call, query), query),
-    /** The same two for streams, which read every second. Streams of the same calls share a reading. */
+    /** The same for streams, which read again and again. Streams of the same calls share a reading. */
     looks: {
+      report: async (call: Call, query: UsageQuery): Promise<UsageReport> => {
+        const owner = await ownerToShow(call, query.scope)
+        return (await sharedReads(JSON.stringify(['report', owner, query]), () => reportOf(owner, query))).found
+      },
       requests: (call: Call, query: RequestQuery) => look('requests', call, query, listRequests),
       countRequests: (call: Call, query: RequestFilters) => look('count', call, query, countRequests),
     },
@@ -286,6 +290,7 @@ export async function tallyOf(
   const tally = createTally(choice.skill)
   const plan = await sumPlanOf(db, choice, planOf(span, now, grainsOf(choice.keyId ?? '')))
   const { position, buckets } = await rolledIn(db, choice, plan)
+  await turn()
   for (const bucket of buckets) tally.addBucket(bucket)
   for (const end of plan.calls)
     for await (const calls of endOf(db, choice, end, position, turn)) await addCalls(db, choice, calls, tally)

@@ -8,7 +8,6 @@ import { isTimeZone } from '../kernel/schedule'
 import type { Reader } from '../kernel/store'
 import {
   addCall,
-  addEncoded,
   addSums,
   cellOf,
   DAY_MS,
@@ -16,8 +15,7 @@ import {
   grainsOf,
   HOUR_MS,
   modeOf,
-  noCalls,
-  percentiles,
+  ranksOf,
   type Sums,
   WIDTHS,
 } from './buckets'
@@ -97,6 +95,7 @@ export async function readSeries(deps: SeriesDeps, { owner, span, query, signal 
   }
   const edges = edgesOf(span, step, timezone)
   const { lines, whole, knownFrom } = await collect(deps, { owner, span, query, signal }, edges)
+  await nextTurn()
   const costOf = (line: Line) => [...line.values()].reduce((sum, { sums }) => sum + sums.cost_micro, 0)
   const countOf = (line: Line) => [...line.values()].reduce((sum, { sums }) => sum + sums.requests, 0)
   // A series whose calls were all subtracted has none.
@@ -120,6 +119,7 @@ export async function readSeries(deps: SeriesDeps, { owner, span, query, signal 
     await nextTurn()
     series.push(shownAs(key, key === 'all' ? 'All' : (names.get(key) ?? key), line))
   }
+  await nextTurn()
   const before = { from: span.from - length, to: span.from }
   return {
     period: { from: iso(span.from), to: iso(span.to) },
@@ -252,6 +252,8 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
   // Several keys differ in which hours have slots.
   const exact = keys ? withWholeEnds(plan, () => plan.finest) : await sumPlanOf(reader, choice, plan)
   const { position, buckets } = await rolledIn(reader, { ...wanted, ...(keys && { keys }) }, exact)
+  // Others' answers wait for no more than one of these steps (docs/promises.md I28).
+  await nextTurn()
   for (const row of buckets) {
     const isWhole = row.skill === (query.skill ?? '') && (group_by !== 'key' || row.api_key === '')
     const its = group_by === 'skill' ? row.skill : group_by === 'key' ? row.api_key : keyOf(group_by, row)
@@ -271,6 +273,7 @@ async function collect(deps: SeriesDeps, input: SeriesInput, edges: readonly num
   if (group_by === 'key') addKeyless(found)
   const hasSpeeds = [query.key_id, query.model, query.mode, query.skill].every((value) => value === undefined)
   if (hasSpeeds && grains[0] !== 'slot' && (group_by === 'none' || group_by === 'mode')) {
+    await nextTurn()
     const { rows: speeds } = await speedsIn(reader, owner, plan)
     for (const { at, mode, ttft } of speeds.filter((one) => one.ttft !== '')) {
       cellIn(found.whole, at).ttft.push(ttft)
@@ -324,15 +327,20 @@ function keysOf(group: SeriesGroup, row: Found): string[] {
 
 function merged(lines: readonly Line[]): Line {
   const all: Line = new Map()
-  for (const [bucket, cell] of lines.flatMap((line) => [...line])) {
-    const into = all.get(bucket) ?? emptyCell()
-    all.set(bucket, into)
-    addSums(into.sums, cell.sums)
-    into.saved += cell.saved
-    for (const name of ['cells', 'less', 'first'] as const) into[name] = into[name].concat(cell[name])
-    for (const name of ['encoded', 'ttft'] as const) into[name] = into[name].concat(cell[name])
-  }
+  for (const line of lines)
+    for (const [bucket, cell] of line) {
+      const into = all.get(bucket) ?? emptyCell()
+      all.set(bucket, into)
+      addCell(into, cell)
+    }
   return all
+}
+
+function addCell(into: Cell, cell: Cell): void {
+  addSums(into.sums, cell.sums)
+  into.saved += cell.saved
+  for (const name of ['cells', 'less', 'first'] as const) for (const one of cell[name]) into[name].push(one)
+  for (const name of ['encoded', 'ttft'] as const) for (const one of cell[name]) into[name].push(one)
 }
 
 function columnsOf(line: Line, isKnown: readonly boolean[]) {
@@ -365,24 +373,9 @@ function figuresOf(cell: Cell | null): Figures {
   }
 }
 
-/** Buffer for the measurements of one bucket at a time. */
-const histogram = noCalls()
-
-/** The percentiles of the measurements. Empty without a measurement. */
-function ranksOf(
-  { cells, less, encoded }: Pick<Cell, 'cells' | 'less' | 'encoded'>,
-  ranks: readonly number[],
-): number[] {
-  if (cells.length === 0 && encoded.every((text) => text === '')) return []
-  histogram.fill(0)
-  for (const cell of cells) histogram[cell]! += 1
-  for (const text of encoded) addEncoded(histogram, text)
-  for (const cell of less) histogram[cell]! -= 1
-  return histogram.some((calls) => calls > 0) ? percentiles(histogram, ranks) : []
-}
-
 function totalsOf(line: Line): SeriesTotals {
-  const cell = merged([...line.values()].map((it) => new Map([[0, it]]))).get(0) ?? emptyCell()
+  const cell = emptyCell()
+  for (const one of line.values()) addCell(cell, one)
   const { sums } = cell
   return {
     ...figuresOf(cell),

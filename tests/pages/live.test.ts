@@ -59,6 +59,17 @@ test('streams of the same calls share a reading, and a key sees its own alone', 
   expect((await look(otherKey)).items).toEqual([])
 })
 
+test('streams of one account share its sums, and nobody else gets them', async () => {
+  const [ada, bob] = [await world.person({ ofOrg: false }), await world.person({ ofOrg: false })]
+  await ada.send('POST', 'completions', { prompt: 'Count to six', mode: 'fast' })
+  const { clock, usageReading } = world.app.container
+  const from = new Date(clock.now() - 3_600_000).toISOString()
+  const look = (person: Person) => usageReading.looks.report(world.callAs(person), { from })
+  const [first, again, other] = await Promise.all([look(ada), look(ada), look(bob)])
+  expect(again).toBe(first)
+  expect({ own: first.totals.requests, others: other.totals.requests }).toEqual({ own: 1, others: 0 })
+})
+
 test('chats that wait and jobs appear as they change, and what waits is a need', async () => {
   const { owner, id } = await world.widget()
   const chat = await world.begin(id)
