@@ -359,7 +359,7 @@ async function prepareSchema(location: DatabaseLocation, config: Config, home: s
 
 /** @throws ConfigError for a database of a newer release, of another development version, or of an unfinished copy */
 export function assertOurs(
-  { applied, known, strange, madeBy, unfinished }: Schema,
+  { applied, known, strange, unfinished }: Schema,
   { databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>,
 ): void {
   if (unfinished) {
@@ -376,9 +376,7 @@ export function assertOurs(
     const place = databaseUrl ? 'SVC_DATABASE_URL' : join(dataDir, 'svc.db')
     const elsewhere = `another ${databaseUrl ? 'database' : 'SVC_DATA_DIR'}`
     throw new ConfigError([
-      madeBy
-        ? `The database (${place}) is from before the first release whose data lasts: commit ${madeBy} made its tables. That commit opens it (git checkout ${madeBy.split(' ')[0]}) and writes out what you need: svc-admin usage export, audit export, skills export, policies export. Then begin anew with ${elsewhere}, and import it. Nothing was changed.`
-        : `The database (${place}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with ${elsewhere}; nothing was changed.`,
+      `The database (${place}) was made by another development version of svc, and its tables are not this one's. Start the version that made it, or begin anew with ${elsewhere}; nothing was changed.`,
     ])
   }
 }

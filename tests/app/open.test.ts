@@ -124,15 +124,6 @@ describe('opening a data folder', () => {
     expect(started.stderr.toString()).toBe(`error: ${refusal}\n`)
   })
 
-  test('names the commit that made a database from before migrations were only added', async () => {
-    const dataDir = folder()
-    // The SHA-256 of its drizzle/sqlite/0000_init.sql.
-    const hash = '0ff679a04491420fd463f64735b21b470aa698ad866b6c3519f9e8ea928c3b36'
-    await (await open(dataDir)).close()
-    inDatabase(dataDir, (database) => database.run('UPDATE __drizzle_migrations SET hash = ?', [hash]))
-    await expect(open(dataDir)).rejects.toThrow('commit abed8516 2026-11-23 made its tables')
-  })
-
   test('refuses the database of a newer release, and touches nothing (S14)', async () => {
     const dataDir = folder()
     await (await open(dataDir)).close()

@@ -19,8 +19,6 @@ export type Schema = {
   known: number
   /** An applied migration differs from ours with the same number. Another development version created the database. */
   strange: boolean
-  /** The commit and day of that version, if it is from before migrations were only added. */
-  madeBy?: string
   /** A copy into the database started but did not finish, so some rows are missing. */
   unfinished: boolean
 }
@@ -140,21 +138,12 @@ type Applied = { hash: string }
 
 function compared(known: readonly string[], rows: readonly Applied[]): Schema {
   const applied = rows.filter(({ hash }) => hash !== UNFINISHED)
-  const strange = known.some((hash, at) => applied[at] !== undefined && applied[at].hash !== hash)
-  const madeBy = strange ? madeBefore(applied[0]!.hash) : undefined
   return {
     known: known.length,
     applied: applied.length,
-    strange,
-    ...(madeBy === undefined ? {} : { madeBy }),
+    strange: known.some((hash, at) => applied[at] !== undefined && applied[at].hash !== hash),
     unfinished: applied.length < rows.length,
   }
-}
-
-/** Until 24 November 2026 the first migration was regenerated with each change. Finds the commit of this hash. */
-function madeBefore(hash: string): string | undefined {
-  const lines = readFileSync(join(FOLDERS, 'before-releases.txt'), 'utf8').split('\n')
-  return lines.find((line) => line.startsWith(`${hash.slice(0, 16)} `))?.slice(17)
 }
 
 /** Entry in place of a hash, before the first migration. Older releases refuse such a database too. */
