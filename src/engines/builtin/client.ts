@@ -171,6 +171,7 @@ const echo: Skill = ({ prompt }) => {
   // The inside of what begins and ends with three backticks, of which one was taken for a quotation mark.
   if (quotedText) return quotedText.startsWith('``') && quotedText.endsWith('``') ? `\`${quotedText}\`` : quotedText
   const marked = mark!.includes(':') || /\b(?:exactly|verbatim|only|just|after me)\b/i.test(prompt)
+  if (/^["“'`]|\b(?:in|times|something|anything|again)\b/i.test(bareText!) && !mark!.includes(':')) return null
   const words = bareText!.split(/\s+/).length
   if (/^(?:say|repeat|echo)\b/i.test(prompt) && words <= 3) return bareText!
   return marked && words <= 60 ? bareText! : null

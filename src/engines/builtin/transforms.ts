@@ -21,6 +21,10 @@ const decodeBase64 = (text: string): string => Buffer.from(text.trim(), 'base64'
 
 const COUNT = /\b(?:count|how many|number of)\b/
 
+/** Words that limit an instruction or add a second one, which a single transformation would ignore. */
+const LIMITED =
+  /\b(?:by|only|first|last|second|except|without|with|start\w*|end(?:s|ing)|contain\w*|then|not|don['’]t|never|and)\b|\bletters? ['"]?[b-z]\b/
+
 /** Transformations of a supplied text; the first whose pattern matches is applied. */
 const TRANSFORMS: Transform[] = [
   { instruction: /\bupper[- ]?case\b|\ball caps\b|\bcapital letters\b/, apply: (text) => text.toUpperCase() },
@@ -44,12 +48,13 @@ const TRANSFORMS: Transform[] = [
     apply: reverseWords,
   },
   { instruction: [/\bwords\b/, /\breversed? order\b/], apply: reverseWords },
-  { instruction: /\breverse\b|\bbackwards?\b/, apply: (text) => [...text].reverse().join('') },
   {
     instruction: [/\bsort\b/, /\b(?:descending|reverse)\b/],
     apply: overItems((items) => items.sort(inOrder).reverse()),
   },
   { instruction: /\bsort\b|\balphabeti/, apply: overItems((items) => items.sort(inOrder)) },
+  { instruction: [/\breverse\b/, /\b(?:list|items|lines|order)\b/], apply: overItems((items) => items.reverse()) },
+  { instruction: /\breverse\b|\bbackwards?\b/, apply: (text) => [...text].reverse().join('') },
   {
     instruction: /\b(?:dedupe|deduplicate|unique|remove duplicates?)\b/,
     apply: overItems((items) => [...new Set(items)]),
@@ -86,6 +91,7 @@ export const transforms: Skill = ({ task, material }) => {
   const lines = (
     bare ? instruction.slice(0, instruction.lastIndexOf(bare.toLowerCase())).replace(NAMED, '') : instruction
   ).split(LINE_END)
+  if (lines.some((line) => LIMITED.test(line))) return null
   const found = TRANSFORMS.find(({ instruction: request }) => lines.some((line) => holds(line, [request].flat())))
   return found ? found.apply(text) : null
 }

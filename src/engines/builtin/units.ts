@@ -75,7 +75,10 @@ const UNITS = new Map<string, { measure: string; label: string; factor: number }
 )
 
 const UNIT = '(?:degrees?\\s+|°\\s*)?([a-z/-]+)'
-const FORWARD = new RegExp(`(-?[\\d.,]+|\\b[a-z-]+)\\s*${UNIT}\\s+(?:to|in|into|as)\\s+${UNIT}\\s*\\??$`, 'i')
+const FORWARD = new RegExp(
+  `(?<![\\d.,/])(-?[\\d.,]+|\\b[a-z-]+)\\s*${UNIT}\\s+(?:to|in|into|as)\\s+${UNIT}\\s*\\??$`,
+  'i',
+)
 const BACKWARD = new RegExp(
   `how many\\s+${UNIT}\\s+(?:are\\s+)?(?:there\\s+)?(?:is|in|make|are)\\s+(-?[\\d.,]+|[a-z-]+)\\s*${UNIT}\\s*\\??$`,
   'i',
