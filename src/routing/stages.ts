@@ -237,7 +237,7 @@ const ENGLISH: readonly Signal[] = [
     0.94,
     'asks for data out of a text',
     begins(
-      '(?:extract|parse|pull(?: out)?|collect|scrape|get me|list) (?:all |the |every |any |only |key |structured |following |from )*(?:[\\p{L}-]+ ){0,4}?(?:e-?mails?|names?|dates?|fields?|data|entities|json|csv|tables?|information|info|amounts?|prices?|phone numbers?|addresses|urls?|line items|numbers|details|keywords|invoice|facts)\\b.*(?:\\b(?:from|in|into|out of|as|to|of)\\b|:)',
+      '(?:extract|parse|pull(?: out)?|collect|scrape|get me) (?:all |the |every |any |only |key |structured |following |from )*(?:[\\p{L}-]+ ){0,4}?(?:e-?mails?|names?|dates?|fields?|data|entities|json|csv|tables?|information|info|amounts?|prices?|phone numbers?|addresses|urls?|line items|numbers|details|keywords|invoice|facts)\\b.*(?:\\b(?:from|in|into|out of|as|to|of)\\b|:)',
     ),
     /\b(?:zip|tar|archive|folder|directory|database|table rows? in)\b/i,
   ),
@@ -254,7 +254,7 @@ const ENGLISH: readonly Signal[] = [
     'think',
     0.92,
     'asks for careful reasoning',
-    /\b(?:think|reason)(?: (?:it|this|that|about (?:it|this)))?(?: through)?,? (?:carefully|step[- ]by[- ]step|hard|deeply)\b|^(?:please )?prove (?:that|the)\b/i,
+    /(?<!["“„«'])\b(?:think|reason)(?: (?:it|this|that|about (?:it|this)))?(?: through)?,? (?:carefully|step[- ]by[- ]step|hard|deeply)\b|^(?:please )?prove (?:that|the)\b/i,
   ),
 ]
 

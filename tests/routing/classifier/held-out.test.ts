@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createClassifier } from '../../../src/routing'
 import { loadModel, MODEL_FILE, TEXT_MODES } from '../../../src/routing/classifier'
 import { readCorpus } from '../../../src/training/corpus'
 import { effortOf, slowness } from '../../support/effort'
@@ -7,6 +8,7 @@ import { calibrationError, heldOut, outcomesOf, right, share, slowestPercentile 
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'it', 'nl', 'pl', 'tr', 'ru', 'ar', 'hi', 'ja', 'zh', 'ko']
 
 const prompts = heldOut()
+const everyday = readCorpus('tests/routing/classifier/everyday', TEXT_MODES)
 const outcomes = outcomesOf(prompts)
 const plain = (text: string) =>
   text
@@ -29,7 +31,7 @@ describe('prompts the model has never seen', () => {
     ]
     const seen = new Set(known.map(({ text }) => plain(text)))
     expect(known.length).toBeGreaterThanOrEqual(1_500)
-    expect(prompts.filter(({ text }) => seen.has(plain(text)))).toEqual([])
+    expect([...prompts, ...everyday].filter(({ text }) => seen.has(plain(text)))).toEqual([])
   })
 
   test('are taken for what they are, 93 of a hundred at least', () => {
@@ -60,6 +62,20 @@ describe('prompts the model has never seen', () => {
   test('take at most a millisecond each', async () => {
     expect(slowestPercentile(prompts) / (await slowness())).toBeLessThanOrEqual(1)
   })
+})
+
+test('short everyday prompts get their mode, 92 of a hundred at least', () => {
+  expect(everyday.length).toBeGreaterThan(130)
+  expect(share(outcomesOf(everyday), ({ decided, label }) => decided === label)).toBeGreaterThanOrEqual(0.92)
+})
+
+test.each([
+  'List the primes below 30',
+  'List the names of the seven dwarfs',
+  'Sort 10, 9, 2',
+  'What does the phrase "think step by step" mean?',
+])('%p is a plain question', (prompt) => {
+  expect(createClassifier().decide({ mode: 'auto', prompt, hasImages: false }).mode).toBe('fast')
 })
 
 test('the model is read in ten milliseconds and is at most three megabytes', async () => {
