@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { strToU8, zipSync } from 'fflate'
-import { mailText, rtfText } from '../../src/research/web/mail-rtf'
+import { mailsIn, mailText, rtfText } from '../../src/research/web/mail-rtf'
 import { officeText } from '../../src/research/web/office'
 
 const zipped = (parts: Record<string, string | Uint8Array>): Uint8Array =>
@@ -131,6 +131,58 @@ describe('the text of a file of Office, as programs write it', () => {
       '1. Open\n1.i) gate\n1.ii) door\n2. Start\n- Rye\n1. New\n3. Stop',
     ],
     [
+      'a list of an OpenDocument file with its numbers, also one that goes on',
+      {
+        'content.xml': open(
+          [
+            '<text:list-style style:name="L"><text:list-level-style-number text:level="1" style:num-format="1" style:num-suffix="."/><text:list-level-style-number text:level="2" style:num-format="a" style:num-suffix=")" text:display-levels="2"/></text:list-style>',
+            '<text:list text:style-name="L"><text:list-item><text:p>Open</text:p><text:list><text:list-item><text:p>gate</text:p><text:p>or door</text:p></text:list-item></text:list></text:list-item><text:list-item><text:p>Start</text:p></text:list-item></text:list>',
+            '<text:p>Rest.</text:p>',
+            '<text:list text:style-name="L" text:continue-numbering="true"><text:list-item><text:p>Stop</text:p></text:list-item></text:list>',
+            '<text:list text:style-name="Shared"><text:list-item><text:p>Rye</text:p></text:list-item></text:list>',
+          ].join(''),
+        ),
+        'styles.xml': open(
+          '<text:list-style style:name="Shared"><text:list-level-style-bullet text:level="1" text:bullet-char="•"/></text:list-style>',
+        ),
+      },
+      '1. Open\n1.a) gate\nor door\n2. Start\nRest.\n3. Stop\n- Rye',
+    ],
+    [
+      'the comments on a slide, old and new',
+      {
+        'ppt/slides/slide1.xml': slide('Harvest'),
+        'ppt/slides/_rels/slide1.xml.rels': related(
+          ['c', '../comments/comment1.xml'],
+          ['m', '../comments/modernComment_1F_0.xml'],
+        ),
+        'ppt/comments/comment1.xml':
+          '<p:cmLst xmlns:p="p"><p:cm><p:text>Too small</p:text></p:cm><p:cm><p:text>Agreed</p:text></p:cm></p:cmLst>',
+        'ppt/comments/modernComment_1F_0.xml':
+          '<m:cmLst xmlns:m="m" xmlns:a="a"><m:cm><m:txBody><a:p><a:r><a:t>Fix it</a:t></a:r></a:p></m:txBody></m:cm></m:cmLst>',
+      },
+      'Harvest\n\nToo small\nAgreed\n\nFix it',
+    ],
+    [
+      'a text box and a remark of a sheet (openpyxl)',
+      {
+        'xl/worksheets/sheet1.xml': sheet(cell('Rye')),
+        'xl/drawings/drawing1.xml':
+          '<xdr:wsDr xmlns:xdr="x" xmlns:a="a"><xdr:from><xdr:col>1</xdr:col></xdr:from><xdr:txBody><a:bodyPr/><a:p><a:r><a:t>Draft</a:t></a:r></a:p></xdr:txBody></xdr:wsDr>',
+        'xl/comments/comment1.xml': `<comments xmlns="${SPREADSHEET}"><comment><text><t>Checked</t></text></comment></comments>`,
+      },
+      'Rye\n\nDraft\n\nChecked',
+    ],
+    [
+      'a diagram of a Word document',
+      {
+        'word/document.xml': word(paragraph('Plan.')),
+        'word/diagrams/data1.xml':
+          '<d:dataModel xmlns:d="d" xmlns:a="a"><d:t><a:p><a:r><a:t>Sow</a:t></a:r></a:p></d:t></d:dataModel>',
+      },
+      'Plan.\n\nSow',
+    ],
+    [
       'a chart of a slide, with its values',
       {
         'ppt/slides/slide1.xml': slide('Harvest'),
@@ -169,6 +221,7 @@ describe('the text of a file of Office, as programs write it', () => {
     ['mmmm', 45_365, '2024-03-14'],
     ['# ?/?', 0.25, '0.25'],
     ['General', 7, '7'],
+    ['#,##0_);(#,##0)', -5, '-5'],
   ])('a number in the format %s', (code, value, shown) => {
     const parts = {
       'xl/worksheets/sheet1.xml': sheet(`<c s="1"><v>${value}</v></c>`),
@@ -353,6 +406,23 @@ describe('the text of a mail', () => {
   test('may begin with a byte order mark', async () => {
     const bytes = Buffer.concat([Buffer.from('\ufeff'), mail('text/plain', '', 'Rye')])
     expect((await mailText(bytes)).text).toBe(`${HEAD}Rye`)
+  })
+
+  test('is followed by the text of an attached document, or its name alone when that cannot be read', async () => {
+    const bytes = mail(
+      'multipart/mixed; boundary=x',
+      ...['', '--x', 'Content-Type: application/octet-stream', 'Content-Disposition: attachment; filename=a.pdf'],
+      ...['', '%PDF-1.4', '--x--'],
+    )
+    expect((await mailText(bytes, async () => 'Read.')).text).toBe(`${HEAD}Attachment: a.pdf\n\nRead.`)
+    expect((await mailText(bytes, () => Promise.reject(new Error('damaged')))).text).toBe(`${HEAD}Attachment: a.pdf`)
+  })
+
+  test('is one of several in an mbox file', async () => {
+    const box =
+      'From a@b 1 Jan 2024\nSubject: One\n\nRye.\n\n>From here.\n\nFrom c@d 2 Jan 2024\nSubject: Two\n\nOats.\n'
+    const mails = await Promise.all(mailsIn(Buffer.from(box)).map((one) => mailText(one)))
+    expect(mails.map(({ text }) => text)).toEqual(['Subject: One\n\nRye.\n\nFrom here.', 'Subject: Two\n\nOats.'])
   })
 
   test('may be broken anywhere', async () => {

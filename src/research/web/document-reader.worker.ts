@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib'
 import { extractImages, getDocumentProxy } from 'unpdf'
 import { beginningOf } from '../../kernel/text'
 import { answerTasks } from '../../kernel/worker-pool'
-import { mailText, rtfText } from './mail-rtf'
+import { mailsIn, mailText, rtfText } from './mail-rtf'
 import { officeText } from './office'
 import type { PageAnswer } from './page-reader.worker.ts'
 import { joinPages, layOut } from './pdf-layout'
@@ -46,8 +46,17 @@ function filledIn({ subtype, fieldName, alternativeText, fieldValue, options, co
 /** Extracts up to `maxChars` of text from a mail, an RTF, Office or PDF file. Decodes no images, runs no scripts. */
 async function readable({ bytes, maxChars, whole = false, isMail }: DocumentInput): Promise<PageAnswer> {
   if (isMail) {
-    const { title, text } = await mailText(bytes)
-    return { title, text: beginningOf(text, maxChars), publishedAt: null }
+    const texts: string[] = []
+    let title: string | null = null
+    let chars = 0
+    for (const mail of mailsIn(bytes)) {
+      const read = await mailText(mail, async (attached) => (await readable({ bytes: attached, maxChars })).text)
+      title ??= read.title
+      texts.push(read.text)
+      chars += read.text.length
+      if (chars > maxChars) break
+    }
+    return { title, text: beginningOf(texts.join('\n\n'), maxChars), publishedAt: null }
   }
   if (bytes[0] === 0x7b) return { title: null, text: beginningOf(rtfText(bytes), maxChars), publishedAt: null }
   // A ZIP archive, the format of Office files, or XML.

@@ -26,11 +26,31 @@ async function parsed(bytes: Uint8Array) {
   return PostalMime.parse(Buffer.from(named, 'latin1'), { maxNestingDepth: 10 })
 }
 
+/** The text of an attached PDF or Office file. */
+type ReadDocument = (bytes: Uint8Array) => Promise<string>
+
+/** The line before each mail of an mbox file. */
+const MBOX_LINE = /^From \S{1,200} [^\r\n]{5,100}\r?\n(?=[\w-]{1,76}:)/m
+
+/** The mails of an mbox file, or the only mail. */
+export const mailsIn = (bytes: Uint8Array): Uint8Array[] =>
+  bytes[0] === 0x46
+    ? Buffer.from(bytes)
+        .toString('latin1')
+        .split(MBOX_LINE)
+        .filter(Boolean)
+        .map((mail) => Buffer.from(mail.replace(/^>(?=>{0,20}From )/gm, ''), 'latin1'))
+    : [bytes]
+
 /**
- * The headers of a mail and its text, or the text of its HTML part. Attached texts and mails follow; other attachments
- * are only named.
+ * The headers of a mail and its text, or the text of its HTML part. Attached texts, mails and documents follow; other
+ * attachments are only named.
  */
-export async function mailText(bytes: Uint8Array, depth = 0): Promise<{ title: string | null; text: string }> {
+export async function mailText(
+  bytes: Uint8Array,
+  read?: ReadDocument,
+  depth = 0,
+): Promise<{ title: string | null; text: string }> {
   // A byte order mark, as editors write it.
   const { headers, text, html, attachments } = await parsed(bytes[0] === 0xef ? bytes.subarray(3) : bytes)
   const shown = SHOWN_FIELDS.map((name) => {
@@ -40,18 +60,29 @@ export async function mailText(bytes: Uint8Array, depth = 0): Promise<{ title: s
   const head = shown.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []))
   const [plain, page] = [unwrapped(text?.trim() ?? ''), pageText(html ?? '')]
   const words = plain.length < Math.min(MAX_STUB_CHARS, STUB * page.length) ? page : plain
-  const attached = await Promise.all(attachments.slice(0, MAX_ATTACHMENTS).map((one) => attachmentText(one, depth)))
+  const attached = await Promise.all(
+    attachments.slice(0, MAX_ATTACHMENTS).map((one) => attachmentText(one, depth, read)),
+  )
   const parts = [head.join('\n'), words, ...attached].filter(Boolean)
   return { title: shown.at(-1)![1] || null, text: parts.join('\n\n') }
 }
 
+/** The start of a PDF, Office or RTF file. */
+const DOCUMENT_START = /^(?:%PDF-|PK|\{\\rtf)/
+
 /** Empty for a picture within the HTML part. */
-async function attachmentText({ filename, mimeType, content, related }: Attachment, depth: number): Promise<string> {
+async function attachmentText(
+  { filename, mimeType, content, related }: Attachment,
+  depth: number,
+  read?: ReadDocument,
+): Promise<string> {
   if (related) return ''
   const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)
   const name = `Attachment: ${(filename ?? mimeType).slice(0, 200)}`
   if (mimeType === 'message/rfc822')
-    return depth < MAX_DEPTH ? `${name}\n\n${(await mailText(bytes, depth + 1)).text}` : name
+    return depth < MAX_DEPTH ? `${name}\n\n${(await mailText(bytes, read, depth + 1)).text}` : name
+  if (read && DOCUMENT_START.test(Buffer.from(bytes.subarray(0, 5)).toString('latin1')))
+    return [name, await read(bytes).catch(() => '')].filter(Boolean).join('\n\n')
   if (!/^text\/|[/+](?:json|xml)$/.test(mimeType)) return name
   const text = inCharset(bytes, bytes[0] === 0xff ? 'utf-16le' : isUtf8(bytes) ? 'utf-8' : 'windows-1252')
   return `${name}\n\n${mimeType === 'text/html' ? pageText(text) : text.trim()}`

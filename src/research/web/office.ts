@@ -11,7 +11,7 @@ const plainName = (name: string): string => name.replaceAll('\\', '/').replace(/
 
 /** Parts of Office and OpenDocument files (`content.xml`), and the chapters and package file of EPUBs. */
 const PART =
-  /^(?:content\.xml|.{1,300}\.(?:opf|x?html?)|(?:word|ppt)\/charts\/chart\d{1,5}\.xml|word\/(?:[^/]{1,60}\.mht|(?:document\d{0,3}|styles|numbering|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml)|ppt\/(?:presentation|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|comments\d{1,5}|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
+  /^(?:content\.xml|styles\.xml|.{1,300}\.(?:opf|x?html?)|(?:word|ppt)\/charts\/chart\d{1,5}\.xml|word\/(?:diagrams\/data\d{1,5}\.xml|[^/]{1,60}\.mht|(?:document\d{0,3}|styles|numbering|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml)|ppt\/(?:presentation|comments\/[\w{}-]{1,80}|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|comments(?:\/comment)?\d{1,5}|drawings\/drawing\d{1,5}|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
 
 /** The order in which the parts of a Word document are read. */
 const OF_WORD = [
@@ -26,7 +26,7 @@ const OF_WORD = [
 /** The text of a Word, PowerPoint, Excel, OpenDocument or EPUB file. Throws for other archives and too large ones. */
 export function officeText(bytes: Uint8Array): string {
   // An OpenDocument file that is one XML file instead of an archive.
-  if (bytes[0] === 0x3c) return openText(rootIn(bytes)).join('\n\n')
+  if (bytes[0] === 0x3c) return openText(rootIn(bytes), null).join('\n\n')
   let total = 0
   const unpacked = unzipSync(bytes, {
     filter: ({ name, originalSize }) => {
@@ -46,7 +46,7 @@ export function officeText(bytes: Uint8Array): string {
   const sheets = inOrder('xl/workbook.xml', 'sheet', /^xl\/worksheets\//, [...parts.keys()], rootOf)
   const slides = inOrder('ppt/presentation.xml', 'sldid', /^ppt\/slides\/[^_]/, [...parts.keys()], rootOf)
   const words = OF_WORD.flatMap((kind) => namesOf([...parts.keys()], kind))
-  const others = [...openText(rootOf('content.xml')), ...chapters(parts, rootOf)]
+  const others = [...openText(rootOf('content.xml'), rootOf('styles.xml')), ...chapters(parts, rootOf)]
   if (![sheets, slides, words, others].some(({ length }) => length))
     throw new Error('no document of a kind that is read here')
   const book = sheets.length ? bookOf(rootOf) : null
@@ -56,12 +56,13 @@ export function officeText(bytes: Uint8Array): string {
     // Deduplicated, because several parts often have the same headers and footers.
     ...new Set(words.map((name) => proseOf(rootOf(name)!, numbering))),
     ...[...parts].flatMap(([name, part]) => (/^word\/[^/]+\.(?:mht|x?html?)$/.test(name) ? embeddedText(part) : [])),
-    ...namesOf([...parts.keys()], /^word\/charts\//).map((name) => partText(rootOf(name)!)),
+    ...namesOf([...parts.keys()], /^word\/(?:charts|diagrams)\//).map((name) => partText(rootOf(name)!)),
     ...slides.flatMap(({ name }) => [name, ...besides(name, rootOf)].map((part) => partText(rootOf(part)!))),
     ...sheets.map(({ name, title }) => {
       const text = sheetText(rootOf(name)!, book!)
       return title && text && sheets.length > 1 ? `${title}\n${text}` : text
     }),
+    ...namesOf([...parts.keys()], /^xl\/drawings\//).map((name) => proseOf(rootOf(name)!)),
     ...namesOf([...parts.keys()], /^xl\/comments/).flatMap((name) =>
       allIn(rootOf(name), 'comment').map((remark) => textsIn(remark, 't').join('')),
     ),
@@ -79,16 +80,44 @@ function rootIn(part: Uint8Array): Element {
 /** Elements of an OpenDocument file that are skipped: formatting and deleted text. */
 const UNREAD_OPEN = /^(?:(?:automatic|master)-styles|font-face-decls|scripts|forms|tracked-changes|title|desc)$/
 
-/** The styles of raised text. */
-function raisedIn(root: Element | null): ReadonlySet<string | null> {
-  const styles = allIn(root, 'style').filter((style) =>
-    /^(?:super|[1-9])/.test(attributeOf(allIn(style, 'text-properties')[0], 'text-position') ?? ''),
-  )
-  return new Set(styles.map((style) => attributeOf(style, 'name') ?? ''))
+/** What styles of an OpenDocument file change: the names of those that raise text, and the levels of lists. */
+type Looks = { raised: ReadonlySet<string | null>; levels: ReadonlyMap<string, readonly Element[]> }
+
+const looksIn = (root: Element | null, shared: Element | null): Looks => ({
+  raised: new Set(
+    allIn(root, 'style').flatMap((style) =>
+      /^(?:super|[1-9])/.test(attributeOf(allIn(style, 'text-properties')[0], 'text-position') ?? '')
+        ? [attributeOf(style, 'name') ?? '']
+        : [],
+    ),
+  ),
+  levels: new Map(
+    [shared, root].flatMap((one) =>
+      allIn(one, 'list-style').map((style) => [attributeOf(style, 'name') ?? '', [...style.children]] as const),
+    ),
+  ),
+})
+
+/** A list around a paragraph, and the number of its item. */
+type OpenList = { style: string; level: Element | undefined; number: number }
+
+/** The mark of an item of the innermost list, such as `2. `, `b) ` or `- `. */
+function openMark(lists: readonly OpenList[]): string {
+  const level = lists.at(-1)?.level
+  if (attributeOf(level, 'bullet-char')?.trim()) return '- '
+  const numbers = lists
+    .slice(-Number(attributeOf(level, 'display-levels') ?? 1))
+    .map((list) => signOf(list.number, attributeOf(list.level, 'num-format') ?? ''))
+    .filter(Boolean)
+  if (!attributeOf(level, 'num-format') || !numbers.length) return ''
+  return `${attributeOf(level, 'num-prefix') ?? ''}${numbers.join('.')}${attributeOf(level, 'num-suffix') ?? ''} `
 }
 
 /** The text of an OpenDocument file, then its notes. One line per paragraph and per table row. */
-function openText(root: Element | null, raised = raisedIn(root)): string[] {
+function openText(root: Element | null, shared: Element | null, looks = looksIn(root, shared)): string[] {
+  const lists: OpenList[] = []
+  const last = new Map<string, number>()
+  let mark = ''
   const lines: string[] = []
   const notes: string[] = []
   let line = ''
@@ -101,10 +130,10 @@ function openText(root: Element | null, raised = raisedIn(root)): string[] {
       if (name === 's') line += ' '.repeat(Math.min(100, Number(child.getAttribute('text:c') ?? 1)))
       else if (name === 'tab') line += '\t'
       else if (name === 'line-break') line += '\n'
-      else if (name === 'note' || name === 'annotation') notes.push(openText(child, raised).join(' '))
+      else if (name === 'note' || name === 'annotation') notes.push(openText(child, null, looks).join(' '))
       else if (name === 'table-row') {
         const cells = [...child.children].flatMap((cell) => {
-          const words = openText(cell, raised).join(' ').replace(/\s+/g, ' ').trim()
+          const words = openText(cell, null, looks).join(' ').replace(/\s+/g, ' ').trim()
           const times = Number(cell.getAttribute('table:number-columns-repeated') ?? 1)
           return Array.from({ length: Math.min(times, MAX_GAP) }, () => words)
         })
@@ -113,11 +142,26 @@ function openText(root: Element | null, raised = raisedIn(root)): string[] {
         if (line) lines.push(line)
         line = ''
         walk(child, true)
-        lines.push(line)
+        lines.push(line && mark + line)
+        if (line) mark = ''
         line = ''
+      } else if (name === 'list') {
+        const style = attributeOf(child, 'style-name') ?? lists.at(-1)?.style ?? ''
+        const level = looks.levels.get(style)?.find((one) => attributeOf(one, 'level') === String(lists.length + 1))
+        const goesOn = ['continue-numbering', 'continue-list'].some((one) => attributeOf(child, one))
+        const before = Number(attributeOf(level, 'start-value') ?? 1) - 1
+        lists.push({ style, level, number: (goesOn ? last.get(style) : null) ?? before })
+        walk(child, isIn)
+        last.set(style, lists.pop()!.number)
+      } else if (name === 'list-item') {
+        const list = lists.at(-1)
+        if (list) list.number = Number(attributeOf(child, 'start-value') ?? list.number + 1)
+        mark = openMark(lists)
+        walk(child, isIn)
+        mark = ''
       } else {
         // `10` with a raised `6` is not 106.
-        const isPower = raised.has(child.getAttribute('text:style-name')) && /\d$/.test(line)
+        const isPower = looks.raised.has(child.getAttribute('text:style-name')) && /\d$/.test(line)
         if (isPower && /^[-−]?\d/.test(child.textContent ?? '')) line += '^'
         walk(child, isIn)
       }
@@ -185,11 +229,11 @@ const targetsOf = (relations: Element | null, folder: string): Map<string, strin
     }),
   )
 
-/** The notes and the diagrams of a slide. */
+/** The notes, the diagrams and the comments of a slide. */
 function besides(slide: string, rootOf: RootOf): string[] {
   const relations = rootOf(slide.replace('slides/', 'slides/_rels/').concat('.rels'))
   return [...targetsOf(relations, 'ppt/slides/').values()].filter(
-    (name) => /^ppt\/(?:notesslides|diagrams\/data|charts\/chart)/.test(name) && rootOf(name),
+    (name) => /^ppt\/(?:notesslides|comments|diagrams\/data|charts\/chart)/.test(name) && rootOf(name),
   )
 }
 
@@ -238,6 +282,14 @@ const attributeOf = (element: Element | null | undefined, name = 'val'): string 
 const TENS = ['', 'x', 'xx', 'xxx']
 const ONES = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix']
 
+/** A number of a list in its format, as Word (`upperRoman`) or OpenDocument (`I`) names it. */
+function signOf(number: number, format: string): string {
+  const roman = /(?:roman|^i)$/i.test(format) && TENS[Math.floor(number / 10)]
+  const letter = /(?:letter|^a)$/i.test(format) ? String.fromCharCode(97 + ((number - 1) % 26)) : String(number)
+  const sign = typeof roman === 'string' ? roman + ONES[number % 10] : letter
+  return /^(?:upper|[AI]$)/.test(format) ? sign.toUpperCase() : sign
+}
+
 type MarkOf = (paragraph: Element) => string
 
 /** The mark of each paragraph in turn: `2. `, `c) `, `iv. ` or `- ` in a list, else nothing. Word stores no numbers. */
@@ -273,11 +325,7 @@ function numberingOf(rootOf: RootOf): MarkOf {
     counted[depth] = (counted[depth] ?? level.start - 1) + 1
     const shown = level.text.replace(/%(\d)/g, (_, place: string) => {
       const { format = 'decimal', start = 1 } = levels[Number(place) - 1] ?? {}
-      const number = counted[Number(place) - 1] ?? start
-      const roman = /roman$/i.test(format) && TENS[Math.floor(number / 10)]
-      const letter = /letter$/i.test(format) ? String.fromCharCode(97 + ((number - 1) % 26)) : String(number)
-      const sign = typeof roman === 'string' ? roman + ONES[number % 10] : letter
-      return format.startsWith('upper') ? sign.toUpperCase() : sign
+      return signOf(counted[Number(place) - 1] ?? start, format)
     })
     return shown ? `${shown} ` : ''
   }
@@ -291,7 +339,8 @@ function proseOf(root: Element, markOf: MarkOf = () => ''): string {
     for (const child of element.children) {
       const name = nameOf(child)
       // In a diagram, an element with this name contains the text elements.
-      if (name === 't' && !child.children.length)
+      // `text` is a comment on a slide.
+      if (/^(?:t|text)$/.test(name) && !child.children.length)
         line += (child.textContent ?? '').replace(/[\uf041-\uf0ff]/g, (sign) => fromFont(sign.charCodeAt(0)))
       else if (name === 'sym') line += fromFont(Number.parseInt(attributeOf(child, 'char') ?? '', 16))
       else if (FORMULAS[name]) {
@@ -318,7 +367,7 @@ function proseOf(root: Element, markOf: MarkOf = () => ''): string {
         if (name === 'rad') line += '√'
         walk(child)
       }
-      if (name === 'p') {
+      if (name === 'p' || name === 'cm') {
         lines.push(markOf(child) + line)
         line = ''
       }

@@ -244,10 +244,10 @@ function typeOf(body: Uint8Array, text: string): string {
   return /^(?:ï»¿)?\s*<\?xml/.test(start) ? 'application/xhtml+xml' : 'text/html'
 }
 
-/** Whether bytes start with mail headers, including MIME-Version, which a text about mails lacks. */
+/** Whether bytes start with mail headers, also after the first line of an mbox file, including MIME-Version, which a text about mails lacks. */
 function isMailHead(body: Uint8Array): boolean {
   const start = Buffer.from(body.subarray(0, HEAD_BYTES)).toString('latin1').replaceAll('\r\n', '\n')
-  const head = `\n${start.split('\n\n', 1)[0]}`
+  const head = `\n${start.replace(/^From .{1,300}\n/, '').split('\n\n', 1)[0]}`
   return /^\n[a-z-]{2,40}:[ \t]/i.test(head) && /\nmime-version:/i.test(head) && /\nfrom:/i.test(head)
 }
 

@@ -97,7 +97,7 @@ function withWords(shown: string, value: number, code: string): string {
   const [before = '', after] = plain.split(/(?:General|[0#?][0#?.,/]*(?: [0#?][0#?/]*)*)/i)
   // A comma at the end divides by a thousand, and the value is shown whole.
   if (/[0#?],+(?![0#?])/.test(section)) return shown
-  return after === undefined ? before.trim() || shown : `${before}${shown}${after}`.replace(/[%@]/g, '').trim()
+  return after === undefined ? before.trim() || shown : `${before}${shown}${after}`.replace(/[%@()]/g, '').trim()
 }
 
 function shownIn(cell: Element, { shared, codes, is1904 }: Book): string {
