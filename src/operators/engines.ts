@@ -249,8 +249,8 @@ export function createEngineVerbs(deps: Deps) {
   /** Removes an alias that was defined here. Throws 404. */
   function removeAlias(call: Call<OperatorCaller>, name: string): Promise<RemovedEngine> {
     return engineRegistry.change(async (tx, { stored }) => {
-      const { [name]: found, ...aliases } = stored.aliases ?? {}
-      if (!found) throw notFound('alias')
+      const { [name]: _, ...aliases } = stored.aliases ?? {}
+      if (!Object.hasOwn(stored.aliases ?? {}, name)) throw notFound('alias')
       await record(tx, call, 'engine.alias_removed', { name })
       return { kept: { ...stored, aliases }, answer: { object: 'engine' as const, name, removed_from: DATABASE } }
     })

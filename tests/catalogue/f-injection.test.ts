@@ -12,7 +12,9 @@ import { keepsItsPromises } from './support/oracle'
 
 const target = await startTarget({ engine: 'builtin' })
 const { send } = target
-const routes = await routesOf(await createWorld())
+const world = await createWorld({ config: { opsListen: '127.0.0.1:0' } })
+const routes = await routesOf(world)
+const operatorRoutes = world.app.remoteOps!.routes.filter(({ path }) => path.includes(':'))
 
 const WORDS = [
   "'",
@@ -39,7 +41,7 @@ const slicesOf = <T>(all: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, n) => all.slice(n * size, (n + 1) * size))
 
 /** An odd word may be not found or refused; it is never an error of the server. */
-function expectHarmless({ status, text }: Reply): void {
+function expectHarmless({ status, text }: Pick<Reply, 'status' | 'text'>): void {
   expect(status).toBeLessThan(500)
   expect(text).not.toMatch(/sqlite|syntax error|unrecognized token|postgres|drizzle/i)
 }
@@ -47,8 +49,8 @@ function expectHarmless({ status, text }: Reply): void {
 const ENDS_THE_SESSION = ['DELETE /auth/sessions']
 const reads = routes.filter(({ method, name }) => method === 'GET' && !ENDS_THE_SESSION.includes(name))
 const named = routes.filter(({ path }) => path.includes('{'))
-const filled = ({ path }: Route, word: string) =>
-  path.slice(1).replace(/\{\w+\}/g, encodeURIComponent(word.toWellFormed()))
+const encoded = (word: string) => encodeURIComponent(word.toWellFormed())
+const filled = ({ path }: Route, word: string) => path.slice(1).replace(/\{\w+\}/g, encoded(word))
 
 describe('F1 SQL', () => {
   test.each(WORDS)('%j in every path id', async (word) => {
@@ -65,9 +67,31 @@ describe('F1 SQL', () => {
     expect(replies.every(({ status }) => status >= 400)).toBe(true)
   })
 
+  const ids: [string, string][] = WORDS.map((word) => [JSON.stringify(word), encoded(word)])
+  ids.push(
+    ['half a surrogate', '%ED%A0%BD'],
+    ['no UTF-8', '%FF'],
+    ['5,000 letters', 'a'.repeat(5_000)],
+    ['__proto__', '__proto__'],
+  )
+  test.each(ids)('%s in every path id of operators', async (_, id) => {
+    const other: string[] = []
+    for (const few of slicesOf(operatorRoutes, AT_ONCE))
+      await Promise.all(
+        few.map(async ({ method, path }) => {
+          const body = ['POST', 'PUT', 'PATCH'].includes(method) ? {} : undefined
+          const { status, text } = await target.ops(method, path.replace(/:\w+/g, id), body)
+          expectHarmless({ status, text })
+          if (![400, 404].includes(status)) other.push(`${status} ${method} ${path}`)
+        }),
+      )
+    expect(operatorRoutes.length).toBeGreaterThan(50)
+    expect(other).toEqual([])
+  })
+
   const params = ['key_id', 'mode', 'skill', 'from', 'to', 'scope', 'cursor', 'limit', 'action', 'entity_id', 'format']
   test.each(WORDS)('%j in every query', async (word) => {
-    const pairs = params.map((name) => `${name}=${encodeURIComponent(word.toWellFormed())}`)
+    const pairs = params.map((name) => `${name}=${encoded(word)}`)
     for (const route of reads) {
       const isFiltered = /^\/(usage|audit)$/.test(route.path)
       const queries = [pairs.join('&'), ...(isFiltered ? pairs : [])]
