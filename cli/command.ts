@@ -246,9 +246,9 @@ async function runAction(shell: Shell, command: Command, does: Doing, typed: obj
 }
 
 /** The input with a whole id for every word that names one. */
-async function withIds(shell: Shell, { args }: Command, input: Record<string, string | string[] | undefined>) {
+async function withIds(shell: Shell, { args, flags }: Command, input: Record<string, string | string[] | undefined>) {
   const found: typeof input = { ...input }
-  for (const [name, { idFor }] of Object.entries(args)) {
+  for (const [name, { idFor }] of Object.entries({ ...args, ...flags })) {
     const word = input[name]
     if (!idFor || word === undefined) continue
     found[name] = Array.isArray(word)

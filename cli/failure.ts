@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { jsonIn } from './output/json'
 
 /** Exit codes (docs/operating.md 2.5). `svc-admin help exit-codes` prints this table. */
@@ -98,7 +99,11 @@ export const streamCut = (): CommandFailed => {
 /** The error for a file that cannot be read, with its cause and a fix. */
 export function unreadable(file: string, error: unknown): CommandFailed {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT') return usageFailure(`There is no file ${file}.`, 'write its path from the current folder')
+  if (code === 'ENOENT')
+    return usageFailure(
+      `There is no file ${file}.`,
+      isAbsolute(file) ? undefined : 'write its path from the current folder',
+    )
   if (code === 'EISDIR')
     return usageFailure(`${file} is a folder, but the command needs a file.`, 'use one of the files in it')
   if (code === 'EACCES')
@@ -143,7 +148,11 @@ export function replyFailure(status: number, value: unknown): CommandFailed {
     message: isForOperators
       ? 'This is the address of the API; operators use another address.'
       : (error?.message ?? `The server answered ${status} without a reason.`),
-    fix: isForOperators ? 'use --url with the address of SVC_OPS_LISTEN' : FIXES[error?.code ?? ''],
+    fix: isForOperators
+      ? 'use --url with the address of SVC_OPS_LISTEN'
+      : error?.message.startsWith('No API key ')
+        ? 'svc-admin keys list'
+        : FIXES[error?.code ?? ''],
     help: error ? `error ${error.code}` : undefined,
     requestId: error?.request_id ?? undefined,
   })

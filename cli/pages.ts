@@ -1,3 +1,4 @@
+import { counted } from '../src/kernel/text'
 import { EXIT, expectData, type Reply } from './failure'
 import { formatOf } from './globals'
 import type { Column } from './output/columns'
@@ -170,6 +171,6 @@ export async function tail<Item extends { id: string }>(shell: Shell, { columns,
     await shell.clock.sleep(PAUSE_MS, shell.signal)
     if (shell.signal.aborted) break
   }
-  shell.note(`${shown} ${what}${shown === 1 ? ' was' : 's were'} shown.`)
+  shell.note(`${counted(shown, `${what} was`, `${what}s were`)} shown.`)
   shell.exitCode = EXIT.interrupted
 }

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { didYouMean } from '../src/kernel/nearest'
+import { nearest } from '../src/kernel/nearest'
 import { type Command, resourceOf } from './command'
 import { type CommandFailed, usageFailure } from './failure'
 import { type Environment, GLOBAL_FLAGS, type Globals } from './globals'
@@ -74,9 +74,11 @@ function translate(error: CommanderError, named: string[], commands: readonly Co
     case 'commander.unknownOption': {
       const [flag = ''] = quoted.split('=')
       const names = [...Object.keys(command?.flags ?? {}), ...Object.keys(GLOBAL_FLAGS), 'help', 'version']
-      const known = names.map((name) => `--${kebab(name)}`)
-      if (known.includes(flag)) return usageFailure(`${flag} takes no value.`, help)
-      return usageFailure(`${title} has no flag ${flag}.${didYouMean(flag, known)}`, help)
+      const [known, word] = [names.map(kebab), flag.replace(/^-+/, '')]
+      if (known.includes(word)) return usageFailure(`${flag} takes no value.`, help)
+      if (command?.args[word]) return usageFailure(`${title} takes ${word.toUpperCase()} without ${flag}.`, help)
+      const near = nearest(word, known)
+      return usageFailure(`${title} has no flag ${flag}.${near === null ? '' : ` Did you mean --${near}?`}`, help)
     }
     case 'commander.optionMissingArgument': {
       const [, flag = quoted] = /(--[a-z-]+)/.exec(quoted) ?? []

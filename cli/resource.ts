@@ -1,10 +1,10 @@
 import type { ApiKey } from '../src/accounts/keys/schema'
-import { isBlank } from '../src/kernel/text'
+import { counted, isBlank } from '../src/kernel/text'
 import { apiOf, type onceHeaders, type SharedRoutes } from './command'
 import { expectData, notFoundFailure, type Reply, usageFailure } from './failure'
 import { everyEntry } from './pages'
 import type { Shell } from './shell'
-import { type Arg, argument } from './words'
+import { type Arg, argument, type Flag, text } from './words'
 
 type Route = {
   /** The routes that both APIs have. */
@@ -123,10 +123,18 @@ export const idAmong =
     return found[0]?.id ?? word
   }
 
+const idAt = (path: Path) => idAmong(async (shell) => everyOf((await resourceOver(shell, path)) as Lists<Named>))
+
 /** The argument for one item of a resource. */
 export const itemArgument = (path: Path, what: string): Arg<string> => ({
   ...argument(`id of the ${what}, the start of it, or its name`),
-  idFor: idAmong(async (shell) => everyOf((await resourceOver(shell, path)) as Lists<Named>)),
+  idFor: idAt(path),
+})
+
+/** The flag for one item of a resource. */
+export const itemFlag = (path: Path, about: string): Flag<string | undefined> => ({
+  ...text('ID', about),
+  idFor: idAt(path),
 })
 
 const namedBy = <Item extends Named>(all: readonly Item[], word: string): Item[] =>
@@ -200,7 +208,7 @@ const MAX_NAMED = 10
 
 /** `bound to 2 keys: ci (svc_sk_live_a), web (svc_sk_live_b)` */
 export function boundTo(count: number, names: readonly string[]): string {
-  const text = `bound to ${count} ${count === 1 ? 'key' : 'keys'}`
+  const bound = `bound to ${counted(count, 'key')}`
   const shown = names.slice(0, MAX_NAMED).join(', ')
-  return names.length ? `${text}: ${shown}${names.length > MAX_NAMED ? ', …' : ''}` : text
+  return names.length ? `${bound}: ${shown}${names.length > MAX_NAMED ? ', …' : ''}` : bound
 }

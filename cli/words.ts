@@ -8,6 +8,8 @@ export type Reading<T> = {
   about: string
   /** `before` is the value from an earlier use of the same flag. */
   read(word: string, before: T | undefined): T
+  /** Turns the start of an id, as lists show it, or a name into the whole id. */
+  idFor?(shell: Shell, word: string): Promise<string>
 }
 
 /** A flag of one command. Its name is its key in kebab case. */
@@ -28,8 +30,6 @@ export type Arg<T = unknown> = Reading<T> & {
   required: boolean
   /** Takes all remaining words. */
   variadic?: boolean
-  /** Turns the start of an id, as lists show it, or a name into the whole id. */
-  idFor?(shell: Shell, word: string): Promise<string>
 }
 
 export type Flags = Record<string, Flag>

@@ -1,4 +1,5 @@
 import { iso } from '../../src/kernel/clock'
+import { counted } from '../../src/kernel/text'
 import type { Conversation } from '../../src/skills/conversations/schema'
 import { columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
@@ -92,7 +93,7 @@ export const conversationCommands = [
       const at = await conversationsAt(shell, {})
       return { at, messages: (await at.get(id)).messageCount }
     },
-    action: ({ id, messages }) => `delete conversation ${id} with ${messages} messages`,
+    action: ({ id, messages }) => `delete conversation ${id} with ${counted(messages, 'message')}`,
     question: ' It cannot be undone.',
     answer: (_, { at, id }) => at.remove(id),
   }),
@@ -110,7 +111,10 @@ export const conversationCommands = [
       const { purge } = (await shell.connect()).ops().conversations
       const { conversations } = expectData(await purge.post({ ...input, count_only: true }))
       shell.note('Conversations stay until you delete them; no setting deletes them.')
-      return { input, what: `${conversations} conversations of ${owner} without a message since ${input.before}` }
+      return {
+        input,
+        what: `${counted(conversations, 'conversation')} of ${owner} without a message since ${input.before}`,
+      }
     },
     action: ({ what }) => `delete ${what}`,
     question: ' It cannot be undone.',

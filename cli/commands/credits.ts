@@ -1,6 +1,7 @@
 import { randomBase62 } from '../../src/kernel/crypto'
 import { KeyId } from '../../src/kernel/ids'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
+import { counted } from '../../src/kernel/text'
 import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { resolveKey } from '../resource'
@@ -43,7 +44,10 @@ export const creditCommands = [
     async find({ globals }, { owner, amount, checkout }) {
       if (checkout) return { input: { checkout } }
       if (owner === undefined || amount === undefined)
-        throw usageFailure('credits grant needs an owner and an amount, or --checkout ID.', 'credits grant acme 50.00')
+        throw usageFailure(
+          'credits grant needs an owner and an amount, or --checkout ID.',
+          'svc-admin credits grant acme 50.00',
+        )
       return { input: { owner, amount_cents: amount, idempotency_key: globals.idempotencyKey ?? randomBase62(24) } }
     },
     action: ({ owner, amount = 0, checkout }) =>
@@ -167,7 +171,7 @@ export const creditCommands = [
       if (apply) requireReason(shell, 'credits reconcile --apply')
       const ops = (await shell.connect()).ops()
       const found = expectData(await ops.credits.differences.get())
-      const count = `${found.differences.length} ${found.differences.length === 1 ? 'balance' : 'balances'}`
+      const count = counted(found.differences.length, 'balance')
       const goesOn = apply && found.differences.length > 0 && !shell.planned(`put ${count} right`)
       if (goesOn) shell.confirm(`Set ${count} to the ledger's sum?`)
       const { ok, differences } = goesOn ? expectData(await ops.credits.differences.post()) : found

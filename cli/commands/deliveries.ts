@@ -1,17 +1,19 @@
 import { Readable } from 'node:stream'
 import { CSV_BEGIN } from '../../src/kernel/csv'
+import { counted } from '../../src/kernel/text'
 import type { Delivery } from '../../src/webhooks/schema'
-import { apiOf, columnsOf, commandsOf } from '../command'
+import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { BadWord, CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { deliver, fileFormat } from '../files'
 import { safeJson } from '../output/json'
 import { csvOf } from '../output/print'
 import { eachEntry, poll, tail } from '../pages'
+import { itemFlag } from '../resource'
 import type { Shell } from '../shell'
 import { argument, choice, duration, type FlagsGiven, flag, LAST, text, whole, words } from '../words'
 import { deliveryColumns as columns, webhookAt, webhookIds } from './webhooks'
 
-const WEBHOOK_FLAG = text('ID', 'id of the webhook; all of yours by default')
+const WEBHOOK_FLAG = itemFlag('webhooks', 'id of the webhook, or the start of it; all of yours by default')
 const filters = {
   webhook: WEBHOOK_FLAG,
   event: text('TYPE', 'only of this event'),
@@ -26,17 +28,17 @@ const filters = {
 }
 
 /** Filters of attempts. Omitted filters match all. */
-type Wanted = FlagsGiven<typeof filters> & { status?: Delivery['status'] | undefined }
+type Wanted = FlagsGiven<typeof filters> & { status?: Delivery['status'] | undefined; limit?: number | undefined }
 
-/** The newest attempts of one webhook or all, newest first: fifty per webhook, or with `all` every stored one. */
-async function attempts(shell: Shell, wanted: Wanted, all = false): Promise<Delivery[]> {
+/** The newest attempts of one webhook or all, newest first: `limit` per webhook, or with `all` every stored one. */
+async function attempts(shell: Shell, { limit = 50, ...wanted }: Wanted, all = false): Promise<Delivery[]> {
   const oldest = wanted.since === undefined ? 0 : shell.clock.now() - wanted.since
   const ids = wanted.webhook === undefined ? await webhookIds(shell) : [wanted.webhook]
   const found: Delivery[] = []
   for (const id of ids) {
     const hook = await webhookAt(shell, id)
     const page = async ({ cursor }: { cursor?: string }) => {
-      const query = { ...(cursor ? { cursor } : {}), ...(wanted.status === undefined ? {} : { status: wanted.status }) }
+      const query = defined({ limit, cursor, status: wanted.status })
       const { deliveries, next_cursor } = expectData(await hook.deliveries.get({ query }))
       const reaches = deliveries.every(({ created_at }) => Date.parse(created_at) >= oldest)
       return { items: deliveries, next: reaches ? next_cursor : null }
@@ -128,10 +130,14 @@ async function attemptsOf(shell: Shell, found: readonly Delivery[]): Promise<Del
 
 export const deliveryCommands = [
   command`list: List delivery attempts, newest first
-  Lists fifty for each webhook. With --watch the list is read again every two seconds.
+  Lists the newest of each webhook. With --watch the list is read again every two seconds.
   $ deliveries list --status failed --http 5xx
   $ deliveries list --webhook 31aa07c2-… --watch`({
-    flags: { ...filters, status: choice(['success', 'failed'], 'only attempts with this result') },
+    flags: {
+      ...filters,
+      status: choice(['success', 'failed'], 'only attempts with this result'),
+      limit: whole('N', 'how many of each webhook at most; 50 by default', { min: 1, max: 100 }),
+    },
     answer: ({ shell }, wanted) => attempts(shell, wanted),
     empty: 'No deliveries yet.',
   }),
@@ -181,7 +187,7 @@ export const deliveryCommands = [
       const failed = () => shell.print.kept(stillFailed(known), columns)
       return { found: all ? failed() : ids.map((id) => findAttempt(known, id)) }
     },
-    action: ({ found }) => `send ${found.length} deliveries again`,
+    action: ({ found }) => `send ${counted(found.length, 'delivery', 'deliveries')} again`,
     question: ({ found }) => (found.length > 1 ? undefined : null),
     run: (shell, { found, wait, rate = RATE }) => replay(shell, found, 1_000 / rate, wait),
   }),

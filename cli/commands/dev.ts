@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { send, type Target } from '../../src/app/client'
 import { type Config, loadConfig } from '../../src/app/config'
 import { inUse } from '../../src/kernel/port-holder'
+import { counted } from '../../src/kernel/text'
 import { columnsOf, commandsOf } from '../command'
 import { BadWord, type CommandFailed, conflictFailure, EXIT, expectData, replyFailure, usageFailure } from '../failure'
 import { jsonIn, safeJson } from '../output/json'
@@ -133,7 +134,7 @@ export const devCommands = [
       shell.note(`Listening at http://127.0.0.1:${server.port}/, answering ${status}. Stop with Ctrl-C.`)
       await aborted(shell.signal)
       await server.stop(true)
-      shell.note(`${count} ${count === 1 ? 'request' : 'requests'} came.`)
+      shell.note(`${counted(count, 'request')} came.`)
       shell.exitCode = EXIT.interrupted
     },
   }),

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { didYouMean } from '../../src/kernel/nearest'
-import { clean, wrap } from '../../src/kernel/text'
+import { clean, counted, wrap } from '../../src/kernel/text'
 import { columnsOf, commandsOf } from '../command'
 import { type Context, elsewhere, type Result, runChecks } from '../doctor/check'
 import { CheckFailed, expectData, usageFailure } from '../failure'
@@ -143,7 +143,7 @@ export function draw({ io, paint, note, globals }: Shell, results: readonly Resu
     if (fix) io.out(`${indent}fix: ${clean(fix)}`)
   }
   const count = (status: Result['status']) => results.filter((result) => result.status === status).length
-  if (count('fail') || count('warn')) note(`\n${count('fail')} failed, ${count('warn')} warnings`)
+  if (count('fail') || count('warn')) note(`\n${count('fail')} failed, ${counted(count('warn'), 'warning')}`)
 }
 
 /** One line for Nagios-compatible monitors, then evidence for each problem. `code` is the expected exit code. */

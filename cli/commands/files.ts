@@ -1,4 +1,5 @@
 import { iso } from '../../src/kernel/clock'
+import { counted } from '../../src/kernel/text'
 import { columnsOf, commandsOf, defined } from '../command'
 import { expectData } from '../failure'
 import { pageIn } from '../pages'
@@ -64,7 +65,11 @@ export const artifactCommands = [
         await (await shell.connect()).ops().artifacts.prune.post({ ...input, count_only: true }),
       )
       const ofOwner = owner ? `, of ${owner}` : ''
-      return { input, files, what: `${files} files of ${bytes} bytes, created before ${input.before}${ofOwner}` }
+      return {
+        input,
+        files,
+        what: `${counted(files, 'file')} of ${counted(bytes, 'byte')}, created before ${input.before}${ofOwner}`,
+      }
     },
     action: ({ what }) => `delete ${what}`,
     question: ({ files }) => (files ? ' It cannot be undone.' : null),

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Job } from '../../src/charging/public-jobs-schema'
 import { iso } from '../../src/kernel/clock'
+import { counted } from '../../src/kernel/text'
 import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
@@ -237,7 +238,11 @@ export const jobCommands = [
       const { org: owner } = shell.globals
       const input = defined({ before: iso(shell.clock.now() - before), owner: owner || undefined })
       const { jobs } = expectData(await (await shell.connect()).ops().jobs.purge.post({ ...input, count_only: true }))
-      return { input, jobs, what: `${jobs} jobs that ended before ${input.before}${owner ? ` of ${owner}` : ''}` }
+      return {
+        input,
+        jobs,
+        what: `${counted(jobs, 'job')} that ended before ${input.before}${owner ? ` of ${owner}` : ''}`,
+      }
     },
     action: ({ what }) => `delete ${what}`,
     question: ({ jobs }) => (jobs ? ' It cannot be undone.' : null),

@@ -1,5 +1,6 @@
 import { loadConfig } from '../../src/app/config'
 import type { Keyring } from '../../src/app/keyring'
+import { counted } from '../../src/kernel/text'
 import { column, columnsOf, commandsOf } from '../command'
 import { conflictFailure, usageFailure } from '../failure'
 import { readSecretInput } from '../secret'
@@ -62,7 +63,7 @@ export const keyringCommands = [
       const { keyringStatus: look } = await import('../../src/app/keyring')
       const config = loadConfig(overridesOf(shell))
       const { webhooks, answers, version, wrapped_by } = await attempted(() => look(config))
-      const what = `${webhooks.sealed} webhooks and ${answers.sealed} stored answers`
+      const what = `${counted(webhooks.sealed, 'webhook')} and ${counted(answers.sealed, 'stored answer')}`
       return { config, wrapped_by, what: `replace master key v${version} and encrypt ${what} again` }
     },
     action: ({ wrapped_by, what }) =>

@@ -2,6 +2,7 @@ import type { ApiKey, NewKey, NewOperatorKey, OperatorKeyPatch } from '../../src
 import { CHAT_PARAMETERS, SCOPES, TIERS } from '../../src/kernel/caller'
 import { iso } from '../../src/kernel/clock'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
+import { counted } from '../../src/kernel/text'
 import type { NewRule } from '../../src/routing/schema'
 import { apiOf, assertOperator, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
@@ -272,7 +273,7 @@ export const keyCommands = [
       // A key may not see all calls, so only operators are told how many there were.
       const lately = { key_id: key.id, from: iso(shell.clock.now() - 3_600_000) }
       const count = isOperator ? (await reporting(shell)(lately)).totals.requests : null
-      const calls = count === null ? '' : `, which had ${count} ${count === 1 ? 'call' : 'calls'} in the last hour`
+      const calls = count === null ? '' : `, which had ${counted(count, 'call')} in the last hour`
       const one = api.keys({ ref: key.id })
       expectData(await one.delete())
       return { key: expectData(await one.get()), calls }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'no
 import { copyFile, cp } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseLocation } from '../../src/kernel/store'
+import { counted } from '../../src/kernel/text'
 import { columnsOf, commandsOf } from '../command'
 import { CheckFailed, conflictFailure, notFoundFailure, usageFailure } from '../failure'
 import { readSecretInput } from '../secret'
@@ -92,13 +93,15 @@ async function copy(shell: Shell, source: Source, to: DatabaseLocation): Promise
   const onProgress = (table: string, rows: number, step: string) => {
     if (shell.clock.monotonic() - notice < TELL_EACH_MS) return
     notice = shell.clock.monotonic()
-    shell.note(`${table}: ${rows} rows ${step}`)
+    shell.note(`${table}: ${counted(rows, 'row')} ${step}`)
   }
   const tables = await copyWhileStopped({ ...source, to, onProgress })
   const copied = tables.filter((table) => table.rows)
   shell.print.list(copied, copiedColumns, 'No table has a row.')
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  shell.note(`${rows} rows of ${tables.length} tables are the same on both, and the audit chain is valid.`)
+  shell.note(
+    `${counted(rows, 'row')} of ${counted(tables.length, 'table')} are the same on both, and the audit chain is valid.`,
+  )
   shell.note(
     isFile
       ? `Start the server without SVC_DATABASE_URL on the folder of ${to.path}. Copy secrets.json, audit and files of the old data folder into it first.`

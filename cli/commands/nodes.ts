@@ -1,3 +1,4 @@
+import { counted } from '../../src/kernel/text'
 import { columnsOf, commandsOf } from '../command'
 import { EXIT, expectData } from '../failure'
 import { argument, duration, flag } from '../words'
@@ -45,7 +46,7 @@ export const nodeCommands = [
       shell.print.item(found, columns)
       if (undo || found.status === 'empty' || wait === 0) return
       shell.note(
-        `The node still has ${found.connections} connections and ${found.jobs} jobs. Wait longer with --wait 5m.`,
+        `The node still has ${counted(found.connections ?? 0, 'connection')} and ${counted(found.jobs ?? 0, 'job')}. Wait longer with --wait 5m.`,
       )
       shell.exitCode = EXIT.pending
     },

@@ -1,6 +1,7 @@
 import { closeSync, writeSync } from 'node:fs'
 import type { OpsClient } from '../../src/app/client'
 import { centsToMicro, spellCents } from '../../src/kernel/money'
+import { counted } from '../../src/kernel/text'
 import { columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { ORG_TYPES } from '../org-words'
@@ -108,8 +109,6 @@ type Found = { id: string; name: string; member_count: number; key_count: number
 const whatGoes = ({ member_count, key_count, balance_cents }: Found): string =>
   `${counted(member_count, 'membership')} and ${counted(key_count, 'key')}, and leaves ` +
   `${spellCents(centsToMicro(balance_cents))} cents of credit that can no longer be spent`
-
-const counted = (count: number, resource: string): string => `${count} ${resource}${count === 1 ? '' : 's'}`
 
 /** Completes the file before anything is deleted. An existing file stops the command. */
 async function exportTo(shell: Shell, ops: OpsClient, file: string, org: Found): Promise<void> {

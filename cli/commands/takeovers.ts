@@ -6,7 +6,7 @@ import { formatOf } from '../globals'
 import type { Column } from '../output/columns'
 import { isStructured } from '../output/print'
 import { aborted, eachEntry, everyEntry, type PageQuery, pageIn } from '../pages'
-import { idAmong } from '../resource'
+import { idAmong, itemFlag } from '../resource'
 import { LINK_FATE } from '../secret'
 import { requireReason, type Shell } from '../shell'
 import { argument, choice, duration, flag, needed, optional, text } from '../words'
@@ -16,7 +16,7 @@ const idFor = idAmong(async (shell) =>
   (await everyEntry((input) => queueOf(shell, undefined, input))).map(({ session_id: id }) => ({ id })),
 )
 const args = { session: { ...argument('id of the conversation, or the start of it'), idFor } }
-const ofWidget = { widget: text('ID', 'id of the widget') }
+const ofWidget = { widget: itemFlag('widgets', 'id of the widget, the start of it, or its name') }
 /** Session id for examples. */
 export const SESSION = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
 const states = columnsOf`session_id SESSION, takeover_status STATUS`

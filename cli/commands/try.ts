@@ -39,14 +39,10 @@ type Format = {
   pieceOf(event: Wire): string | undefined
   /** The facts about the whole answer in an event. Undefined if it has none. */
   factsOf(event: Wire): Wire
-  /** Replaces the mode for formats whose answers have none. Their answers are not streamed. */
-  mode?: string
 }
 
 const MAX_TOKENS = 4_096
 const messagesOf = (prompt: string) => [{ role: 'user', content: prompt }]
-/** Of formats whose answers are not text and are not streamed. */
-const whole = { pieceOf: () => undefined, factsOf: () => undefined }
 
 /** The format of svc, whose facts are members of the answer and of its events. */
 const OWN: Format = {
@@ -58,7 +54,7 @@ const OWN: Format = {
 }
 
 /** The formats of clients, by the name of `--as` (docs/api.md 29.1). */
-export const FORMATS = {
+const FORMATS = {
   chat: {
     path: '/v1/chat/completions',
     body: (prompt) => ({ model: 'auto', messages: messagesOf(prompt) }),
@@ -81,39 +77,6 @@ export const FORMATS = {
     pieceOf: ({ delta }) => (delta?.type === 'text_delta' ? delta.text : undefined),
     factsOf: ({ message, usage, svc_metadata }) => message ?? (svc_metadata ? { usage, svc_metadata } : undefined),
   },
-  embeddings: {
-    path: '/v1/embeddings',
-    body: (prompt) => ({ model: 'svc-1-embed', input: prompt }),
-    textOf: ({ data: [{ embedding }] }) => `${embedding.length} numbers: ${embedding.slice(0, 8).join(' ')} …`,
-    mode: 'embedding',
-    ...whole,
-  },
-  images: {
-    path: '/v1/images/generations',
-    body: (prompt) => ({ prompt }),
-    textOf: ({ data }) => data.map(({ url }: { url: string }) => url).join('\n'),
-    mode: 'image',
-    ...whole,
-  },
-  speech: {
-    path: '/v1/audio/speech',
-    body: (prompt) => ({ model: 'svc-1-voice', voice: 'alloy', input: prompt }),
-    textOf: ({ bytes, type }) => `${bytes} bytes of ${type}`,
-    mode: 'tts',
-    ...whole,
-  },
-  moderations: {
-    path: '/v1/moderations',
-    body: (prompt) => ({ input: prompt }),
-    textOf: ({ results: [{ flagged, categories }] }) =>
-      flagged
-        ? `flagged: ${Object.keys(categories)
-            .filter((name) => categories[name])
-            .join(', ')}`
-        : 'not flagged',
-    mode: 'moderation',
-    ...whole,
-  },
 } as const satisfies Record<string, Format>
 
 type FormatName = keyof typeof FORMATS
@@ -128,7 +91,6 @@ export const tryPrompt =
   Sends the request that a client would send. The key comes from --key-file or SVC_API_KEY. Without either, it is the key in data/dev-key, which the first start created. The answer goes to stdout and everything about it to stderr. If no server runs, the command opens the data folder and runs the request itself.
   $ try "Count to five slowly"
   $ try "Count to five" --as messages
-  $ try "A lighthouse by the sea" --as images
   $ try "Count to five" --stream
   $ try -f question.txt --mode think --json`({
     columns: columnsOf`id ID, content ANSWER, resolved_mode MODE, request_id REQUEST`,
@@ -143,8 +105,6 @@ export const tryPrompt =
     async run(shell, { prompt, file, mode, skills, stream, as }) {
       if (as && mode)
         throw usageFailure('try takes --mode or --as, not both: the formats of other clients have no modes.')
-      if (as && stream && 'mode' in FORMATS[as])
-        throw usageFailure(`try takes no --stream with --as ${as}: the answer comes whole.`)
       if (prompt !== undefined && file !== undefined)
         throw usageFailure('try takes a prompt or a file, not both. Leave one out.')
       const words = prompt ?? (file === undefined ? undefined : await readTextFile(shell, file))
@@ -220,28 +180,17 @@ async function answerOf(shell: Shell, { target, key }: TenantApi, format: Format
   })
   if (!response.ok || !response.body) throw replyFailure(response.status, envelopeOf(await response.text()))
   const asText = ['table', 'wide'].includes(formatOf(shell.globals))
-  const type = response.headers.get('content-type') ?? ''
-  const cost_cents = Number(response.headers.get('x-cost-cents'))
-  const answer: Wire = body.stream
-    ? await readEvents(shell, response.body, format, asText)
-    : type.startsWith('audio/')
-      ? { type, bytes: (await response.arrayBuffer()).byteLength, svc_metadata: { cost_cents } }
-      : await response.json()
+  const answer: Wire = body.stream ? await readEvents(shell, response.body, format, asText) : await response.json()
   if (!body.stream && asText) shell.io.out(clean(format.textOf(answer)))
   else if (!body.stream) shell.print.item(answer, tryPrompt.columns!)
   if (format === OWN) return answer
   const { svc_metadata: facts, usage = {} } = answer
-  const { mode = format.mode!, resolved_mode = mode, engine = format.mode! } = facts
+  const { total_tokens = usage.input_tokens + usage.output_tokens } = usage
   return {
-    mode,
-    resolved_mode,
-    model: { id: answer.model ?? engine, label: facts.engine ?? answer.model },
-    usage: {
-      cost_cents: facts.cost_cents ?? 0,
-      total_tokens: usage.total_tokens ?? (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0),
-    },
+    ...facts,
+    model: { id: answer.model, label: facts.engine },
+    usage: { cost_cents: facts.cost_cents, total_tokens },
     request_id: answer.request_id ?? response.headers.get('x-request-id'),
-    warnings: facts.warnings ?? [],
   }
 }
 

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from '../../src/kernel/crypto'
 import { createOutbound } from '../../src/kernel/outbound'
+import { counted } from '../../src/kernel/text'
 import { signatureHeaders } from '../../src/kernel/webhook-signature'
 import type { Taken } from '../../src/webhooks/schema'
 import { apiOf, columnsOf, commandsOf } from '../command'
@@ -176,7 +177,7 @@ export const webhookLocalCommands = [
           shown += deliveries.length
         }
         if (done.length) await hook.listener.put({ done })
-        shell.note(`${shown} ${shown === 1 ? 'delivery was' : 'deliveries were'} shown.`)
+        shell.note(`${counted(shown, 'delivery was', 'deliveries were')} shown.`)
         shell.exitCode = EXIT.interrupted
       } finally {
         await hook.delete()

@@ -4,7 +4,7 @@ import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, notFoundFailure, usageFailure } from '../failure'
 import { exactly } from '../files'
 import { poll } from '../pages'
-import { everyOf, itemArgument, resourceOver } from '../resource'
+import { everyOf, itemArgument, itemFlag, resourceOver } from '../resource'
 import { readSecretInput, SIGNING_FATE } from '../secret'
 import type { Shell } from '../shell'
 import { argument, duration, flag, list, optional, repeated, text } from '../words'
@@ -27,7 +27,7 @@ export const deliveryColumns = columnsOf`
   duration_ms MS number min, created_at AT time, next_retry_at NEXT time min, event_id EVENT ID wide,
   webhook_id WEBHOOK wide`
 
-const WEBHOOK = 'id of the webhook'
+const WEBHOOK = 'id of the webhook, or the start of it'
 const args = { id: itemArgument('webhooks', 'webhook') }
 const ID = '31aa07c2-…'
 const command = commandsOf('webhooks', { apis: ['tenant', 'operator'], columns: webhookColumns, args })
@@ -216,7 +216,7 @@ export const webhookTriggerCommands = [
     columns: columnsOf`event_id EVENT keep, event_type TYPE, webhook_id WEBHOOK, url URL`,
     args: { type: argument('name of the event; webhooks events lists those of the server') },
     flags: {
-      webhook: text('ID', WEBHOOK),
+      webhook: itemFlag('webhooks', WEBHOOK),
       set: repeated('MEMBER=VALUE', 'a member of its data, as JSON or text; the prefix data. is optional'),
     },
     find: async (_, { type, set = [] }) => ({

@@ -1,7 +1,7 @@
 import { clean } from '../../src/kernel/text'
 import type { NewWidget } from '../../src/widgets/schema'
 import { apiOf, columnsOf, commandsOf, defined } from '../command'
-import { expectData } from '../failure'
+import { expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import { itemArgument, resolveKey } from '../resource'
 import type { Shell } from '../shell'
@@ -62,12 +62,12 @@ export const widgetCommands = [
   $ widgets create --key ${ID} --origin https://shop.example
   $ widgets create --key ${ID} -f shop.json --json`({
     flags: { key: text('KEY', 'the key that pays: id, prefix or name'), ...looks },
-    find: async (shell, { key, ...given }) => ({
-      input: {
-        ...(await inputOf(shell, given)),
-        ...defined({ api_key_id: key && (await resolveKey((await apiOf(shell)).api, key)) }),
-      } as NewWidget,
-    }),
+    async find(shell, { key, ...given }) {
+      const api_key_id = key && (await resolveKey((await apiOf(shell)).api, key))
+      const input = { ...(await inputOf(shell, given)), ...defined({ api_key_id }) } as NewWidget
+      if (!input.api_key_id) throw usageFailure('widgets create needs --key.', 'svc-admin keys list')
+      return { input }
+    },
     action: ({ input }) => `create the widget ${input.name ?? 'My Widget'}`,
     request: ({ api, ownerFilter, headers }, { input }) => api.iframes.post(input, { query: ownerFilter, headers }),
     note: ({ id }) => `Put it on a page: svc-admin widgets snippet ${id}`,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { send } from '../../src/app/client'
+import { counted } from '../../src/kernel/text'
 import { DEV_KEY, DEV_OWNER } from '../../src/kernel/user-folder'
 import type { Status } from '../../src/operators/status-schema'
 import type { SharedRoutes } from '../command'
@@ -24,8 +25,9 @@ export const webhooksCheck = serverCheck('webhooks out', async (context) => {
   }
   const open = context.shell.globals.url ? '' : context.config().egressAllow
   const guard = open ? `the egress guard allows ${open}` : 'the egress guard blocks private addresses'
-  if (worst) return warn(`${failing} of ${all} webhooks fail; ${guard}`, `svc-admin webhooks stats ${worst.id}`)
-  const fine = all ? `none of ${all} webhooks fails` : 'no webhooks'
+  if (worst)
+    return warn(`${failing} of ${counted(all, 'webhook')} failing; ${guard}`, `svc-admin webhooks stats ${worst.id}`)
+  const fine = all ? `${counted(all, 'webhook')}, none failing` : 'no webhooks'
   return open ? warn(`${guard}; ${fine}`, 'unset SVC_EGRESS_ALLOW, in production') : ok(`${guard}; ${fine}`)
 })
 

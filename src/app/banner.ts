@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { EngineService, UpstreamState } from '../engines'
-import { clean, wrap } from '../kernel/text'
+import { clean, counted, wrap } from '../kernel/text'
 import { DEV_KEY } from '../kernel/user-folder'
 import { originOf } from './config'
 import type { RunningApp } from './start'
@@ -94,9 +94,7 @@ const facts = (all: Fact[], columns: number): string[] =>
 function databaseLine({ app: { config, findings } }: RunningApp): string {
   const what = config.databaseUrl ? 'postgres' : `${shortPath(config.dataDir)}/svc.db`
   const took = `${(findings.databaseMs / 1000).toFixed(1)} s`
-  const state = findings.newDatabase
-    ? `new, ${findings.migrations} ${findings.migrations === 1 ? 'migration' : 'migrations'}, ${took}`
-    : took
+  const state = findings.newDatabase ? `new, ${counted(findings.migrations, 'migration')}, ${took}` : took
   return `${what} (${state})`
 }
 

@@ -18,6 +18,10 @@ export const hasAtLeast = (text: string, min: number): boolean =>
 /** A caller's value that should be a text. Returns `otherwise` for any other value. */
 export const wordOf = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
 
+/** A number of things: `1 key`, `2 keys`. The plural of `noun` ends in `s`, unless it is given. */
+export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${count} ${count === 1 ? noun : plural}`
+
 /** Removes what could act on a terminal or reorder a line, such as escapes (docs/operating.md 2.4). */
 export const clean = (text: string): string =>
   Bun.stripANSI(text).replace(/[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '·')

@@ -178,7 +178,7 @@ webhooks listen      TO   -      --forward-to --events --print-secret --print-bo
 webhooks trigger     TO   -      --set --webhook                                                       3 10
 webhooks sign        HL   -      --secret-file
 webhooks verify      HL   -      --secret-file                                                         9
-deliveries list      O    -      --webhook --status --event --since --http
+deliveries list      O    -      --webhook --status --event --since --http --limit
 deliveries tail      O    -      --failed
 deliveries get       O    -      --body                                                                3
 deliveries replay    O    y      --all --rate --wait                                                   3 8 9 10

@@ -137,7 +137,7 @@ describe('conversations (docs/operating.md 2.14)', () => {
     expect((await run(line)).exitCode).toBe(2)
     expect((await run([...line, '--reason', 'r'])).exitCode).toBe(2)
     expect((await run([...line, '--reason', 'r', '--yes'])).exitCode).toBe(2)
-    expect((await run([...line, '--reason', 'r', '--dry-run'])).stderr).toContain('would delete 1 conversations')
+    expect((await run([...line, '--reason', 'r', '--dry-run'])).stderr).toContain('would delete 1 conversation of')
     expect(await json([...line, '--reason', 'retention', '--confirm', who])).toMatchObject({ conversations: 1 })
     expect((await ada.send('GET', `conversations/${old}`)).status).toBe(404)
     expect((await ada.send('GET', `conversations/${young}`)).status).toBe(200)

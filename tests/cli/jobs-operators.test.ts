@@ -130,7 +130,7 @@ describe('jobs that operators look after (docs/operating.md 2.12)', () => {
     const young = await accept(eve, research)
     await work(research)
     const line = ['jobs', 'purge', '--before', '7d', '--org', `user:${eve.userId}`]
-    expect((await run([...line, '--dry-run'])).stderr).toContain('would delete 1 jobs')
+    expect((await run([...line, '--dry-run'])).stderr).toContain('would delete 1 job that')
     expect((await run(line)).exitCode).toBe(2)
     expect(await json([...line, ...sure])).toMatchObject({ object: 'job_purge', jobs: 1 })
     expect((await run(['jobs', 'get', theirs])).exitCode).toBe(3)
@@ -166,7 +166,7 @@ test('artifacts (docs/operating.md 2.18): list, get and prune what everyone keep
   expect(await json(`artifacts get ${theirs.id}`)).toMatchObject({ owner: `user:${eve.userId}`, size_bytes: 13 })
   expect((await run('artifacts get art_nobody')).exitCode).toBe(3)
   const line = ['artifacts', 'prune', '--before', '90d', '--org', owner]
-  expect((await run([...line, '--dry-run'])).stderr).toContain('would delete 1 files of 18 bytes')
+  expect((await run([...line, '--dry-run'])).stderr).toContain('would delete 1 file of 18 bytes')
   expect((await run(line)).exitCode).toBe(2)
   expect(await json([...line, ...sure])).toMatchObject({ files: 1, bytes: 18 })
   expect((await run(`artifacts get ${old.id}`)).exitCode).toBe(3)

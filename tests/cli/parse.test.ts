@@ -97,6 +97,8 @@ describe('a refused command line', () => {
     [['keys', 'create', '--name'], '--name needs a value after it.'],
     [['keys', 'create', '--name', '--tier', 'pro'], '--name needs a value after it.'],
     [['keys', 'list', '--json=yes'], '--json takes no value.'],
+    [['orgs', 'create', '--name', 'Acme'], 'orgs create takes NAME without --name.'],
+    [['deliveries', 'tail', '--name', 'x'], 'deliveries tail has no flag --name.'],
     [['--loud', 'keys', 'list'], 'There is no flag --loud.'],
     [['keys', 'get', ''], 'KEY is empty.'],
     [['keys', 'create', '--rpm', '1.5'], '--rpm is "1.5"; it must be a whole number from 1 to 1000000000.'],

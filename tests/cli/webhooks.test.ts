@@ -46,6 +46,8 @@ describe('webhooks', () => {
     expect((await run(`deliveries get ${failed.id}`, { key })).stderr).toContain('try 1 failed 500 http_5xx at ')
     expect(await json('deliveries list --http 5xx --since 1h', { key })).toEqual([failed])
     expect(await json('deliveries list --http 404', { key })).toEqual([])
+    for (const only of ['--limit 1', `--webhook ${failed.webhook_id.slice(0, 8)} --status failed`])
+      expect(await json(`deliveries list ${only}`, { key })).toEqual([failed])
     expect((await run('deliveries list --http odd', { key })).exitCode).toBe(2)
     status = 200
     expect(await json(`deliveries replay ${failed.id}`, { key })).toMatchObject([{ retried: true }])

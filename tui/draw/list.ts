@@ -1,3 +1,4 @@
+import { counted } from '../../src/kernel/text'
 import { readFilter } from '../filter'
 import type { Column, ListView } from '../screens/list-view'
 import type { Model, Row } from '../state/model'
@@ -146,7 +147,7 @@ function emptyLines(view: ListView, model: Model, width: number): Line[] {
     const text = model.mode.type === 'filter' ? model.mode.draft : filter
     return [
       line(
-        ` No row matches \`${fit(text, Math.min(40, text.length))}\`. ${all} rows without the filter. Esc clears it.`,
+        ` No row matches \`${fit(text, Math.min(40, text.length))}\`. ${counted(all, 'row')} without the filter. Esc clears it.`,
       ),
     ]
   }

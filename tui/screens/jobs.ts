@@ -1,3 +1,4 @@
+import { counted } from '../../src/kernel/text'
 import { bar, fact, fit, type Line, line, type Span, textSpan } from '../draw/line'
 import { clockOf, ordinal, spellAge, spellCount, spellMoney } from '../draw/spell'
 import type { Model, RowOf } from '../state/model'
@@ -140,7 +141,7 @@ function costOf(job: Job, model: Model): string {
 function notifiedLine(job: Job, model: Model): Line[] {
   const count = logOf(job, model)?.webhooks ?? 0
   if (job.completed_at !== null || !count) return []
-  return [fact('on done', `${count} webhook${count > 1 ? 's' : ''} will get job.completed`)]
+  return [fact('on done', `${counted(count, 'webhook')} will get job.completed`)]
 }
 
 const timeOf = (iso: string | null): string => (iso ? clockOf(Date.parse(iso)) : '–')

@@ -1,3 +1,4 @@
+import { counted } from '../../src/kernel/text'
 import { bar, line, type Span, textSpan } from '../draw/line'
 import { spellAge, spellCount, spellDollars, spellShare } from '../draw/spell'
 import type { RowOf } from '../state/model'
@@ -151,7 +152,7 @@ export const keys = listView<Key>({
             `Revoke key ${key.name}?`,
             [
               'Requests with it are refused at once.',
-              `${key.rpm.used} requests used it in the last minute.`,
+              `${counted(key.rpm.used, 'request')} used it in the last minute.`,
               'This cannot be undone.',
             ],
             [['keys', 'revoke', key.id, '--yes']],

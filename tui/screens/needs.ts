@@ -1,3 +1,4 @@
+import { counted } from '../../src/kernel/text'
 import type { TopicFacts } from '../../src/operators/topics-schema'
 import { chosen, type Line, line, placed, textSpan } from '../draw/line'
 import { spellAge } from '../draw/spell'
@@ -8,14 +9,13 @@ type Need = TopicFacts<'overview'>['needs'][number]
 
 /** Target screen and text of each kind. */
 const NEEDS: Readonly<Record<string, { screen: Screen; says(count: number, need: Need): string }>> = {
-  visitors: { screen: 'takeovers', says: (n) => `${n} visitor${n > 1 ? 's' : ''} waiting for a human` },
-  submissions: { screen: 'submissions', says: (n) => `${n} skill submission${n > 1 ? 's' : ''} pending` },
+  visitors: { screen: 'takeovers', says: (n) => `${counted(n, 'visitor')} waiting for a human` },
+  submissions: { screen: 'submissions', says: (n) => `${counted(n, 'skill submission')} pending` },
   webhooks: {
     screen: 'deliveries',
-    says: (n, { failures }) =>
-      `${n} webhook${n > 1 ? 's' : ''} off after ${failures || ''}${failures ? ' ' : ''}failures`,
+    says: (n, { failures }) => `${counted(n, 'webhook')} off after ${failures || ''}${failures ? ' ' : ''}failures`,
   },
-  increases: { screen: 'keys', says: (n) => `${n} tier increase request${n > 1 ? 's' : ''}` },
+  increases: { screen: 'keys', says: (n) => counted(n, 'tier increase request') },
 }
 
 export const needsOf = (model: Model): Need[] => (model.topics.overview?.facts.needs ?? []) as Need[]

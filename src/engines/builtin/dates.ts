@@ -1,6 +1,7 @@
 import { iso, utcDay } from '../../kernel/clock'
+import { counted } from '../../kernel/text'
 import type { Skill } from './question'
-import { plural, readNumber } from './words'
+import { readNumber } from './words'
 
 const DAY_MS = 86_400_000
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
@@ -84,7 +85,7 @@ function nearWeekday(text: string, now: number): string | null {
   const isPast = /last|previous/i.test(which ?? '')
   const days = isPast ? -((today - day + 6) % 7) - 1 : ((day - today + 6) % 7) + 1
   const date = midnight(now) + days * DAY_MS
-  if (/^how many/i.test(text)) return isPast ? null : `${plural(days, 'day')} until ${spellDate(date)}.`
+  if (/^how many/i.test(text)) return isPast ? null : `${counted(days, 'day')} until ${spellDate(date)}.`
   return `The ${isPast ? 'last' : 'next'} ${WEEKDAYS[day]} ${isPast ? 'before' : 'after'} today is ${spellDate(date)} (UTC).`
 }
 
@@ -126,10 +127,10 @@ function between(text: string, now: number): string | null {
   if (from === null || to === null) return null
   const days = Math.abs(Math.round((to - from) / DAY_MS))
   if (/week/i.test(found![1]!)) {
-    const rest = days % 7 ? ` and ${plural(days % 7, 'day')}` : ''
-    return `There are ${plural(Math.floor(days / 7), 'week')}${rest} between ${utcDay(from)} and ${utcDay(to)}.`
+    const rest = days % 7 ? ` and ${counted(days % 7, 'day')}` : ''
+    return `There are ${counted(Math.floor(days / 7), 'week')}${rest} between ${utcDay(from)} and ${utcDay(to)}.`
   }
-  return `There are ${plural(days, 'day')} between ${utcDay(from)} and ${utcDay(to)}.`
+  return `There are ${counted(days, 'day')} between ${utcDay(from)} and ${utcDay(to)}.`
 }
 
 function until(text: string, now: number): string | null {
@@ -138,8 +139,8 @@ function until(text: string, now: number): string | null {
   if (date === null) return null
   const days = Math.round((date - midnight(now)) / DAY_MS)
   return days >= 0
-    ? `${plural(days, 'day')} until ${spellDate(date)}.`
-    : `${plural(-days, 'day')} since ${spellDate(date)}.`
+    ? `${counted(days, 'day')} until ${spellDate(date)}.`
+    : `${counted(-days, 'day')} since ${spellDate(date)}.`
 }
 
 function shifted(text: string, now: number): string | null {

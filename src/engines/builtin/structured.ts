@@ -1,9 +1,10 @@
+import { counted } from '../../kernel/text'
 import { centralSentences, contentWords, sentencesOf } from '../../text'
 import { type EntityKind, findEntities } from './entities'
 import { noModel } from './no-model'
 import type { Question, Skill } from './question'
 import { fillSchema } from './schema-fill'
-import { capital, labelledFacts, plural } from './words'
+import { capital, labelledFacts } from './words'
 
 const KINDS: EntityKind[] = ['emails', 'urls', 'phones', 'dates', 'amounts', 'hashtags']
 const NOTE = 'Found by form alone: no language model is connected to this server.'
@@ -55,7 +56,7 @@ function analyse(text: string): Record<string, unknown> {
     findings: [
       {
         title: 'Size',
-        detail: `${plural(sentences.length, 'sentence')}, ${plural(words.length, 'word')} of content.`,
+        detail: `${counted(sentences.length, 'sentence')}, ${counted(words.length, 'word')} of content.`,
         confidence: 1,
       },
       ...(terms.length

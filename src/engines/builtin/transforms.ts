@@ -1,6 +1,7 @@
 import { sha256Hex } from '../../kernel/crypto'
+import { counted } from '../../kernel/text'
 import type { Skill } from './question'
-import { capital, plural } from './words'
+import { capital } from './words'
 
 /** `asked`: patterns of the instruction, in this order on one line. */
 type Transform = { instruction: RegExp | readonly RegExp[]; apply(text: string): string | null }
@@ -61,16 +62,16 @@ const TRANSFORMS: Transform[] = [
   },
   {
     instruction: [COUNT, /\bwords?\b/],
-    apply: (text) => `${plural((text.match(/[\p{L}\p{N}'’-]+/gu) ?? []).length, 'word')}.`,
+    apply: (text) => `${counted((text.match(/[\p{L}\p{N}'’-]+/gu) ?? []).length, 'word')}.`,
   },
   {
     instruction: [COUNT, /\b(?:characters?|letters?)\b/],
     apply: (text) =>
-      `${plural([...text].length, 'character')}, ${plural([...text].filter((char) => /\p{L}/u.test(char)).length, 'letter')}.`,
+      `${counted([...text].length, 'character')}, ${counted([...text].filter((char) => /\p{L}/u.test(char)).length, 'letter')}.`,
   },
   {
     instruction: [COUNT, /\blines?\b/],
-    apply: (text) => `${plural(text.split('\n').length, 'line')}.`,
+    apply: (text) => `${counted(text.split('\n').length, 'line')}.`,
   },
   { instruction: [/\bbase64\b/, /\bdecode\b/], apply: decodeBase64 },
   { instruction: [/\bdecode\b/, /\bbase64\b/], apply: decodeBase64 },

@@ -55,8 +55,6 @@ export function showNumber(value: number): string {
   return String(Number(value.toPrecision(12)))
 }
 
-export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
-
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** Facts that a text states with a label: `Name: Ada`, `total = 12`, `the invoice number is A-17`. */

@@ -355,7 +355,7 @@ export async function reached<T>(url: string, ask: () => Promise<T>): Promise<T>
     const which = [code, errno].find((one) => typeof one === 'string' && one !== '')
     throw new ConfigError(
       [
-        `${placeOf(url)}: ${`${String(message).replace(/\.$/, '')}${which ? ` (${which})` : ''}`}. Check SVC_DATABASE_URL.`,
+        `${placeOf(url)}: ${`${String(message).replace(/\.$/, '')}${which ? ` (${which})` : ''}`}. Check SVC_DATABASE_URL or --to.`,
       ],
       error,
     )
