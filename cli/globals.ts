@@ -19,7 +19,6 @@ export const GLOBAL_FLAGS = {
   quiet: { ...flag('only the result line, without hints'), short: 'q' },
   watch: { ...flag('read again and again; --watch=5s sets the pause, 2s by default'), short: 'w' },
   filter: text('EXPR', 'rows to print, as in the dashboard: failed status:a,b age:>5m name:*x* !y'),
-  query: text('EXPR', 'JMESPath over the JSON answer, as in [].id; prints bare text unless you add -o json'),
   org: { ...text('ORG', 'act in one org: id, slug or name'), env: 'SVC_ORG' },
   yes: { ...flag('answer yes to a confirmation'), short: 'y' },
   confirm: text('NAME', 'confirm a severe change with the name of what will be deleted'),

@@ -8,7 +8,6 @@ import { helpFor } from './help'
 import { safeJson } from './output/json'
 import { type Paint, paintFor } from './output/paint'
 import { FORMATS, type Format, isStructured } from './output/print'
-import { readQuery } from './output/query'
 import { parse } from './parse'
 import { type Input, plainWords, withoutAliases } from './program'
 import { commandsUnder, outlinedCommands } from './registry'
@@ -87,8 +86,7 @@ async function execute(line: Input, commands: readonly Command[], world: World):
       `${path} does not print ${formatOf(globals)}. Use ${FORMATS.join(', ')}.`,
       'svc-admin doctor does',
     )
-  const query = globals.query === undefined ? null : await readQuery(globals.query, formatOf(globals))
-  const shell = createShell(world, withProfile(globals, world.env, command), command, commands, query)
+  const shell = createShell(world, withProfile(globals, world.env, command), command, commands)
   try {
     // A remote dry run checks the operator's role, because no change is sent that the server could reject.
     if (

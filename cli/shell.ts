@@ -7,7 +7,6 @@ import { CommandFailed, EXIT, usageFailure } from './failure'
 import { type Environment, type Globals, mayAsk, printStyleOf, usesColor } from './globals'
 import { type Paint, paintFor, toAscii } from './output/paint'
 import { createPrinter, type Printer } from './output/print'
-import type { Query } from './output/query'
 import type { Connection } from './transport'
 
 /** Where a command prints: data to stdout, messages to stderr (docs/operating.md 2.4). The CLI uses nothing else. */
@@ -97,14 +96,8 @@ export type World = {
   open(shell: Shell, command: Command): Promise<Connection>
 }
 
-/** Creates the shell of a command. `query` transforms answers for `--query`. */
-export function createShell(
-  world: World,
-  globals: Globals,
-  command: Command,
-  commands: readonly Command[],
-  query: Query | null = null,
-): Shell {
+/** Creates the shell of a command. */
+export function createShell(world: World, globals: Globals, command: Command, commands: readonly Command[]): Shell {
   const style = printStyleOf(globals, world.io, world.clock.now())
   const { out, err } = world.io
   const ascii = { out: (line: string) => out(toAscii(line)), err: (line: string) => err(toAscii(line)) }
@@ -123,7 +116,6 @@ export function createShell(
     exitCode: EXIT.done,
     print: createPrinter(io, {
       ...style,
-      query,
       get now() {
         return world.clock.now()
       },

@@ -40,7 +40,7 @@ export const quickstart =
         await assertDev(connection, 'quickstart')
         const { api_url } = expectData(await connection.ops().status.get())
         const rows: Row[] = []
-        const isTable = formatOf(shell.globals) === 'table' && !shell.globals.query
+        const isTable = formatOf(shell.globals) === 'table'
         const show = (row: Row) => {
           rows.push(row)
           if (!isTable) return

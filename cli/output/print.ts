@@ -8,7 +8,6 @@ import type { Io } from '../shell'
 import { type Column, isNumeric, valueAt } from './columns'
 import { type JsonObject, safeJson } from './json'
 import { toAscii } from './paint'
-import type { Query } from './query'
 import { type Layout, layOut, linesOf, record, widthsOf } from './table'
 import { spellTime, type TimeStyle } from './time'
 
@@ -46,8 +45,6 @@ export type PrintStyle = CellStyle & {
   ascii?: boolean
   /** `--filter`: selects the rows of a list to print. */
   filter?: string | undefined
-  /** `--query`: replaces the answer to print. */
-  query?: Query | null | undefined
   /** Prints only lines that the previous print did not have, for a watch in a pipe. */
   changesOnly?: boolean
 }
@@ -135,39 +132,22 @@ export function createPrinter(io: Io, style: PrintStyle) {
   }
 
   function isTable(): boolean {
-    return (style.format === 'table' || style.format === 'wide') && !style.query
+    return style.format === 'table' || style.format === 'wide'
   }
 
   function machine(records: readonly JsonObject[], columns: readonly Column[], value: unknown): void {
-    const lines = style.query ? queriedLines(style.query(value)) : machineLines(records, columns, value)
+    const all = Array.isArray(value) ? value : [value]
+    const as: Partial<Record<Format, () => string[]>> = {
+      json: () => [safeJson(value, 2)],
+      jsonl: () => all.map((row) => safeJson(row)),
+      yaml: () => [String(Bun.YAML.stringify(mapStrings(value, clean), null, 2)).trimEnd()],
+      csv: () => csv(records, every(columns), style.headers),
+      id: () => records.map((row) => clean(String(row.id ?? row.name ?? ''))),
+    }
+    const lines = as[style.format]?.() ?? []
     const before = printed
     if (style.changesOnly) printed = new Set(lines)
     for (const line of lines) if (!before.has(line)) io.out(line)
-  }
-
-  /** Without an explicit format, texts and numbers are printed without quotes, one per line, for use in a shell. */
-  function queriedLines(value: unknown): string[] {
-    const all = Array.isArray(value) ? value : [value]
-    const isBare = all.every((one) => one !== null && typeof one !== 'object')
-    if (style.format !== 'table' && style.format !== 'wide') return machineLines([], [], value ?? null)
-    return isBare ? all.map((one) => clean(String(one))) : [safeJson(value ?? null, 2)]
-  }
-
-  function machineLines(records: readonly JsonObject[], columns: readonly Column[], value: unknown): string[] {
-    switch (style.format) {
-      case 'json':
-        return [safeJson(value, 2)]
-      case 'jsonl':
-        return (Array.isArray(value) ? value : [value]).map((row) => safeJson(row))
-      case 'yaml':
-        return [String(Bun.YAML.stringify(mapStrings(value, clean), null, 2)).trimEnd()]
-      case 'csv':
-        return csv(records, every(columns), style.headers)
-      case 'id':
-        return records.map((row) => clean(String(row.id ?? row.name ?? '')))
-      default:
-        return []
-    }
   }
 
   function chosen(columns: readonly Column[]): Column[] {

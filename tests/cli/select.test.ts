@@ -52,27 +52,6 @@ describe('--filter', () => {
   })
 })
 
-describe('--query', () => {
-  test('prints texts bare, a line each, and everything else as JSON', async () => {
-    expect((await run('keys', 'list', '--filter', 'name:web*', '--query', '[].name | sort(@)')).stdout).toBe(
-      'web\nweb old\n',
-    )
-    expect((await run('keys', 'list', '--query', "[?name=='worker'].{name: name}")).stdout).toBe(
-      '[\n  {\n    "name": "worker"\n  }\n]\n',
-    )
-    expect((await run('keys', 'list', '--query', "[?name=='worker'].name | [0]", '--json')).stdout).toBe('"worker"\n')
-  })
-
-  test.each([
-    [['--query', 'name['], '--query cannot be read'],
-    [['--query', 'name', '-o', 'csv'], '-o csv needs records'],
-  ])('%p is refused before the server is asked', async (more, problem) => {
-    const { exitCode, stdout, stderr } = await run('keys', 'list', ...more)
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toContain(problem)
-  })
-})
-
 test('a watch in a pipe prints what changed, a line of JSON each', async () => {
   const [clock, io, ctrlC] = [fakeClock(), fakeIo(), new AbortController()]
   const options = { key: ada.key, clock, io, signal: ctrlC.signal }
