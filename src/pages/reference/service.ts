@@ -240,8 +240,6 @@ export function createReference({ read }: Deps) {
 
     /** The viewer's anchor for a path that used to be a page. Null for any other path. */
     anchor(path: string): string | null {
-      if (path === 'console') return '/docs'
-      if (path === 'playground') return '/console/playground'
       if (path === 'clients') return '/docs#description/clients'
       return source().groups.some(({ slug }) => slug === path) ? `/docs#tag/${path}` : null
     },
