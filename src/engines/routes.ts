@@ -18,13 +18,16 @@ const LISTED_SINCE_S = 1_767_225_600
 const KEPT_MS = 100
 
 export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard) {
-  let kept = { text: '', madeAt: Number.NEGATIVE_INFINITY, changes: -1 }
+  let kept = { bytes: Buffer.alloc(0), madeAt: Number.NEGATIVE_INFINITY, changes: -1 }
 
-  /** The list as JSON, without the last member and brace. Clients ask for it often, and it is long. */
-  function listText(): string {
+  /**
+   * The list as JSON, with room at its end for the value of `request_id`. Clients ask for it often, and it is long, so
+   * only that value is written anew. Valid until the next call. A response copies the bytes.
+   */
+  function listBytes(room: number): Buffer<ArrayBuffer> {
     const now = clock.monotonic()
     const changes = engines.changes()
-    if (now - kept.madeAt < KEPT_MS && kept.changes === changes) return kept.text
+    if (now - kept.madeAt < KEPT_MS && kept.changes === changes) return kept.bytes
     const listed = engines.models()
     // Chat clients wait for an answer, and a video is a job.
     const answering = listed.filter(({ status, kind }) => status !== 'down' && kind !== 'video')
@@ -46,8 +49,9 @@ export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard)
       first_id: data[0]?.id ?? null,
       last_id: data.at(-1)?.id ?? null,
     } satisfies Omit<ModelList, 'request_id'>
-    kept = { text: JSON.stringify(list).slice(0, -1), madeAt: now, changes }
-    return kept.text
+    const text = JSON.stringify(list).slice(0, -1)
+    kept = { bytes: Buffer.from(`${text},"request_id":"${' '.repeat(room)}`), madeAt: now, changes }
+    return kept.bytes
   }
 
   return new Elysia({ prefix: '/models', tags: ['Models'] })
@@ -56,7 +60,12 @@ export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard)
       '',
       ({ exchange, set }) => {
         set.headers['content-type'] = JSON_TYPE
-        return `${listText()},"request_id":"${exchange.requestId}"}` as never
+        return (() => {
+          const end = `${exchange.requestId}"}`
+          const bytes = listBytes(end.length)
+          bytes.write(end, bytes.length - end.length, 'latin1')
+          return bytes
+        }) as never
       },
       {
         scope: 'completions',

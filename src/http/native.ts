@@ -180,8 +180,12 @@ function headersOf(wanted: Headers): ResponseInit['headers'] {
   return headers
 }
 
-/** The answer as the framework would create it. A response's own headers win over the set ones. */
+/**
+ * The answer as the framework would create it. A response's own headers win over the set ones. A function gives bytes
+ * that only the response may use.
+ */
 function toResponse(value: unknown, { status, headers }: Context['set']): Response {
+  if (typeof value === 'function') return new Response(value() as BodyInit, { status, headers: headersOf(headers) })
   if (typeof value === 'string') return new Response(value, { status, headers: headersOf(headers) })
   if (!(value instanceof Response)) return Response.json(value, { status, headers: headersOf(headers) })
   const own = new Set(value.headers.keys())

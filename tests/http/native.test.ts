@@ -235,6 +235,18 @@ test.each(Object.entries(CASES))('%s is answered alike by the server and by the 
   expect(await answers('native')).toEqual(await answers('framework'))
 })
 
+test.each([fetch, (request: Request) => Promise.resolve(api.handle(request))])(
+  'each list of models has the id of its own request, also when many are asked for at once',
+  async (send) => {
+    const request = () => new Request(`${origin}/api/v1/models`, { headers: bearer(ada) })
+    const replies = await Promise.all(Array.from({ length: 50 }, () => send(request())))
+    const ids = replies.map(({ headers }) => headers.get('x-request-id'))
+    const bodies = await Promise.all(replies.map((reply) => reply.json() as Promise<{ request_id: string }>))
+    expect(bodies.map(({ request_id }) => request_id)).toEqual(ids as string[])
+    expect(new Set(ids).size).toBe(50)
+  },
+)
+
 test('the routes that most requests go to are native', () => {
   const served = Object.entries(api.config.serve?.routes ?? {}).flatMap(([path, methods]) =>
     Object.keys(methods as object).map((method) => `${method} ${path}`),
