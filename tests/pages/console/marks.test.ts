@@ -57,6 +57,36 @@ inChromium('rows that are marked', async () => {
     expect(await offered(viewer)).toEqual(['Clear'])
   })
 
+  test('each has a menu with the actions of its details, for keys and mouse alike', async () => {
+    await person.send('POST', 'keys', { name: 'Menu' })
+    const { page, problems } = await open('/me/keys?sort=name')
+    await sees(page, 'Menu')
+    const items = () => page.$$eval('[role="menuitem"]', (all) => all.map(({ textContent }) => textContent))
+    const at = await page.$$eval('.table-body .tr', (rows) =>
+      rows.findIndex((row) => row.textContent!.includes('Menu')),
+    )
+    for (let n = 0; n <= at; n++) await page.keyboard.press('j')
+    await page.waitForFunction((n: number) => document.activeElement?.closest(`[data-index="${n}"]`), {}, at)
+    await page.keyboard.press('m')
+    await eventually(items, ({ length }) => length > 3)
+    expect(await items()).toEqual([
+      ...['Open', 'Copy its id', 'Copy its link'],
+      ...['Change…', 'Set the brand soul…', 'Rotate…', 'Ask for a higher tier…', 'Revoke…'],
+    ])
+    await page.keyboard.press('Escape')
+    await page.waitForFunction(() => !document.querySelector('[role="menu"]'))
+    await page.waitForFunction((n: number) => document.activeElement?.closest(`[data-index="${n}"]`), {}, at)
+    await press(page, `Actions of row ${at + 1}`)
+    await eventually(items, ({ length }) => length > 3)
+    expect(await wrongIn(page, 'keys-menu')).toEqual([])
+    await press(page, 'Revoke…', 'menuitem')
+    await press(page, 'Revoke')
+    await eventually(statuses, ({ Menu }) => Menu === 'revoked')
+    expect(new URL(page.url()).pathname).toEndWith('/me/keys')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
   test('a long list of sessions begins with this one and shows the rest when asked', async () => {
     for (let n = 0; n < 7; n++) await world.signedIn(person)
     const { page } = await open('/me/settings')

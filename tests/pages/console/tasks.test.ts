@@ -105,7 +105,7 @@ inChromium('tasks of a stranger', async () => {
     await operatorSender(world)('POST', `orgs/${owner.orgId}/members`, { user: member.userId, role: 'member' })
     await owner.send('POST', 'completions', { prompt: 'Count to five', mode: 'fast' })
     const { page, problems } = await open(`/${slug}/keys`, {}, member)
-    await sees(page, '“Create key” is for owners and admins. Your role here is member.')
+    await sees(page, 'Your role member cannot create keys. Ask an owner or admin: ')
     expect(await page.$eval('.page-head .primary, .button.primary', (it) => (it as HTMLButtonElement).disabled)).toBe(
       true,
     )

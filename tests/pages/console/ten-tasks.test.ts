@@ -52,7 +52,7 @@ const TASKS: readonly (readonly [task: string, Record<Role, readonly Step[]>])[]
     'make a key for a program',
     {
       owner: [link('Keys'), button('Create key'), ['write', 'Name', 'web shop'], enter, shows('“web shop” is ready')],
-      member: [link('Keys'), ['disabled', 'Create key'], shows('is for owners and admins. Your role here is member')],
+      member: [link('Keys'), ['disabled', 'Create key'], shows('Your role member cannot create keys.')],
       operator: [link('Keys'), shows('Prefix'), absent('Create key')],
     },
   ],
@@ -95,7 +95,7 @@ const TASKS: readonly (readonly [task: string, Record<Role, readonly Step[]>])[]
         ...[link('Team'), button('Invite'), ['write', 'E-mail address', 'grace@example.com'] as const, enter],
         shows('Send this link to grace@example.com'),
       ],
-      member: [link('Team'), ['disabled', 'Invite'], shows('“Invite” is for owners and admins')],
+      member: [link('Team'), ['disabled', 'Invite'], shows('Your role member cannot invite.')],
       operator: [absent('Team'), link('Platform'), link('Organizations'), row, shows('Members')],
     },
   ],

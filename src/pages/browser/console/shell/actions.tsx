@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { Button } from '../ui/controls'
 import type { FormField } from '../ui/fields'
@@ -7,9 +7,10 @@ import { Failed, type Problem } from '../ui/states'
 import { type Method, useOwner, useSend } from './api'
 import { mayOperate } from './boot'
 import { Form } from './form'
+import { NoRight } from './no-right'
 
 /** An action on a row: one call, after a confirmation if necessary. */
-type Action = {
+export type Action = {
   label: string
   /** What the button of its dialog says. Default: the label. */
   verb?: string
@@ -51,9 +52,6 @@ export type ActionsProps = {
   children?: ReactNode
 }
 
-/** The operators that have a role, in words. */
-export const whoOf = (role: OperatorRole) => `operators with the role ${role === 'admin' ? role : `${role} or admin`}`
-
 /** What the button of an action and its dialog say. */
 export const verbOf = (label: string) => label.replace(/…$/, '')
 
@@ -68,7 +66,6 @@ export function useMayAct() {
 
 /** Buttons for the actions. Without permission, they name who may use them, and destructive ones are hidden. */
 export function Actions({ actions, touches, permission, role, children }: ActionsProps) {
-  const owner = useOwner()
   const mayAct = useMayAct()
   const may = (action: Action) => mayAct({ permission, role }, action)
   const [problem, setProblem] = useState<Problem | null>(null)
@@ -95,11 +92,7 @@ export function Actions({ actions, touches, permission, role, children }: Action
         ))}
       </div>
       {answer}
-      {refused && (
-        <p className="faint">
-          Your role {owner.role} cannot do this. Ask {!asked || asked === 'free' ? 'an owner or admin' : whoOf(asked)}.
-        </p>
-      )}
+      {refused && <NoRight role={asked === 'free' ? undefined : asked} />}
       {problem && <Failed problem={problem} />}
     </>
   )
@@ -108,15 +101,32 @@ export function Actions({ actions, touches, permission, role, children }: Action
 type ActProps = {
   action: Action
   touches: readonly string[]
-  disabled: boolean
   onProblem(problem: Problem | null): void
   onAnswer(answer: ReactNode): void
 }
 
-function Act({ action, touches, disabled, onProblem, onAnswer }: ActProps) {
-  const { label, method = 'POST', path, body, danger, isMain, ask, typed, fields, values, done, shows } = action
+function Act({ disabled, ...of }: ActProps & { disabled: boolean }) {
+  const { label, danger, isMain, ask, fields } = of.action
+  const [isDoing, setDoing] = useState(false)
+  return (
+    <>
+      <Button
+        kind={danger ? 'danger' : isMain ? 'primary' : 'quiet'}
+        busy={isDoing && !ask && !fields}
+        disabled={disabled}
+        onClick={() => setDoing(true)}
+      >
+        {label}
+      </Button>
+      {isDoing && <Doing {...of} onEnd={() => setDoing(false)} />}
+    </>
+  )
+}
+
+/** Does an action, at once or when its dialog is confirmed. */
+export function Doing({ action, touches, onProblem, onAnswer, onEnd }: ActProps & { onEnd(): void }) {
+  const { label, method = 'POST', path, body, danger, ask, typed, fields, values, done, shows } = action
   const send = useSend<unknown, object | undefined>(method, path, touches)
-  const [isAsked, setAsked] = useState(false)
   const take = (answer: unknown) => {
     onAnswer(shows?.(answer as never))
     done?.(answer as never)
@@ -126,52 +136,47 @@ function Act({ action, touches, disabled, onProblem, onAnswer }: ActProps) {
     send.mutate(typeof body === 'function' ? body({}) : body, {
       onSuccess: take,
       onError: onProblem,
-      onSettled: () => setAsked(false),
+      onSettled: onEnd,
     })
   }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => {
+    if (!ask && !fields) act()
+  }, [])
   const verb = verbOf(label)
+  if (fields)
+    return (
+      <Dialog title={verb} onClose={onEnd}>
+        {ask && <p>{ask}</p>}
+        <Form
+          fields={fields}
+          values={values}
+          method={method}
+          path={path}
+          touches={touches}
+          verb={action.verb ?? verb}
+          more={body}
+          onCancel={onEnd}
+          onDone={(answer) => {
+            onEnd()
+            take(answer)
+          }}
+        />
+      </Dialog>
+    )
   return (
-    <>
-      <Button
-        kind={danger ? 'danger' : isMain ? 'primary' : 'quiet'}
+    ask && (
+      <Ask
+        title={verb}
+        verb={verb}
+        danger={danger ?? false}
         busy={send.isPending}
-        disabled={disabled}
-        onClick={() => (ask || fields ? setAsked(true) : act())}
+        onClose={onEnd}
+        onDo={act}
+        {...(typed === undefined ? {} : { typed })}
       >
-        {label}
-      </Button>
-      {isAsked && fields && (
-        <Dialog title={verb} onClose={() => setAsked(false)}>
-          {ask && <p>{ask}</p>}
-          <Form
-            fields={fields}
-            values={values}
-            method={method}
-            path={path}
-            touches={touches}
-            verb={action.verb ?? verb}
-            more={body}
-            onCancel={() => setAsked(false)}
-            onDone={(answer) => {
-              setAsked(false)
-              take(answer)
-            }}
-          />
-        </Dialog>
-      )}
-      {isAsked && !fields && (
-        <Ask
-          title={verb}
-          verb={verb}
-          danger={danger ?? false}
-          busy={send.isPending}
-          onClose={() => setAsked(false)}
-          onDo={act}
-          {...(typed === undefined ? {} : { typed })}
-        >
-          <p>{ask}</p>
-        </Ask>
-      )}
-    </>
+        <p>{ask}</p>
+      </Ask>
+    )
   )
 }

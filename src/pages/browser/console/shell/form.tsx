@@ -4,6 +4,7 @@ import { type FormField, OneField, sentOf, writtenOf } from '../ui/fields'
 import { Failed } from '../ui/states'
 import { type Method, useOwner, useSend } from './api'
 import { curlOf } from './curl'
+import { NoRight } from './no-right'
 import { createValue } from './value'
 
 /** True if a form on the page has unsaved changes. Closing it then asks first. */
@@ -58,7 +59,6 @@ export function Form<Answer = unknown>(props: FormProps<Answer>) {
   const { fields, values, method, path, touches, verb, more, onDone, onCancel, onChange, children, permission } = props
   const owner = useOwner()
   const isRefused = permission !== undefined && !owner.permissions.includes(permission)
-  const reason = isRefused ? `Your role ${owner.role} cannot change this. Ask an owner or admin.` : props.disabled
   const send = useSend<Answer, object>(method, path, touches)
   const [written, setWritten] = useState<Written>(() =>
     Object.fromEntries(fields.map((field) => [field.name, writtenOf(field, memberOf(values, field.name))])),
@@ -116,7 +116,7 @@ export function Form<Answer = unknown>(props: FormProps<Answer>) {
       ))}
       {children}
       {send.error && <Failed problem={send.error} />}
-      {reason && <p className="faint">{reason}</p>}
+      {isRefused ? <NoRight what="change this" /> : props.disabled && <p className="faint">{props.disabled}</p>}
       <div className="actions end">
         <Button kind="plain" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
           As request
@@ -125,7 +125,7 @@ export function Form<Answer = unknown>(props: FormProps<Answer>) {
           {savedAt && `Saved ${savedAt.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`}
         </span>
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-        <Button type="submit" kind="primary" busy={send.isPending} disabled={reason !== undefined}>
+        <Button type="submit" kind="primary" busy={send.isPending} disabled={isRefused || props.disabled !== undefined}>
           {verb}
         </Button>
       </div>

@@ -6,8 +6,7 @@ import { Button, Choices } from '../ui/controls'
 import { type Filter, FilterBar, useFilters } from '../ui/filters'
 import { Ask, Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading } from '../ui/states'
-import { type Column, focusedRow, focusRow, Mark, Table } from '../ui/table'
-import { whoOf } from './actions'
+import { type Column, focusedRow, focusRow, Mark, type MenuOf, openMenu, Table } from '../ui/table'
 import { type Query, useMay, useOwner, usePages } from './api'
 import { mayOperate, type Owner } from './boot'
 import { useColumns, withOwner } from './columns'
@@ -16,7 +15,10 @@ import { Form, type FormProps, unsaved } from './form'
 import { useKeys } from './keys'
 import { Marked } from './marks'
 import { NewRows } from './new-rows'
+import { NoMatch } from './no-match'
+import { manyOf, NoRight } from './no-right'
 import { Page } from './page'
+import { RowMenu } from './row-menu'
 import { type Line, SaveAs } from './save-as'
 import { denseRows } from './value'
 import { SavedViews } from './views'
@@ -166,10 +168,12 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
       // It may have been the active row before, while the focus was elsewhere.
       focusRow(next)
     }
+    const here = () => Math.max(focusedRow(), active)
     const markHere = () => {
-      const row = rows?.[Math.max(focusedRow(), active)]
+      const row = rows?.[here()]
       if (row) mark(idOf(row))
     }
+    const [menu, setMenu] = useState<MenuOf<Row> | null>(null)
     const walk = (by: number) => {
       const now = rows?.findIndex((row) => idOf(row) === open) ?? -1
       const next = rows?.[now + by]
@@ -182,6 +186,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
       { keys: 'k', label: 'Row before, as ↑', run: () => move(-1) },
       { keys: 'Home', label: 'First row', run: () => move(Number.NEGATIVE_INFINITY) },
       ...(canMark ? [{ keys: 'x', label: 'Mark the row', run: markHere }] : []),
+      ...(detail ? [{ keys: 'm', label: 'Menu of the row', run: () => openMenu(here()) }] : []),
       { keys: ']', label: 'Details of the next row', run: () => walk(1) },
       { keys: '[', label: 'Details of the row before', run: () => walk(-1) },
       ...(open && open !== 'new'
@@ -202,12 +207,9 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
     useEffect(() => {
       if (isSearching && !pages.isFetching) void pages.fetchNextPage()
     }, [isSearching, pages.isFetching, pages.fetchNextPage])
-    const reason =
-      create &&
-      !may &&
-      `“${create.label}” is for ${create.role ? whoOf(create.role) : 'owners and admins'}. Your role here is ${owner.role}.`
+    const isRefused = create !== undefined && !may
     const button = create && (
-      <Button kind="primary" disabled={!may} title={reason || undefined} onClick={() => navigate(newAt)} icon={Plus}>
+      <Button kind="primary" disabled={!may} onClick={() => navigate(newAt)} icon={Plus}>
         {create.label}
       </Button>
     )
@@ -233,7 +235,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
         }
         isBusy={pages.isFetching && !pages.isPending}
       >
-        {reason && <p className="faint above-part">{reason}</p>}
+        {isRefused && <NoRight what={manyOf(create.label)} role={create.role} />}
         {Above && <Above query={query} />}
         {filters.length > 0 && !isNew && <FilterBar filters={filters} values={values} onChange={set} onClear={clear} />}
         <div className="above-rows">
@@ -253,7 +255,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
         {rows === undefined && pages.error && <Failed problem={pages.error} retry={() => void pages.refetch()} />}
         {((rows === undefined && !pages.error) || isSearching) && <Loading rows={8} />}
         {isNew && (
-          <Empty text={empty.text} {...(empty.command && !reason ? { command: empty.command } : {})}>
+          <Empty text={empty.text} {...(empty.command && !isRefused ? { command: empty.command } : {})}>
             {may && button}
             {empty.link && owner.looksAt === undefined && (
               <Link className="button quiet" href={`/${owner.slug}/${empty.link.section}`}>
@@ -263,12 +265,19 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
           </Empty>
         )}
         {rows?.length === 0 && !isSearching && isFiltered && (
-          <Empty text="No row matches the filter.">
-            <Button onClick={clear}>Clear filter</Button>
-          </Empty>
+          <NoMatch
+            filters={filters.filter(({ name }) => values[name]).map(({ name }) => `${name}:${values[name]}`)}
+            {...{ list, path, clear }}
+          />
         )}
         {detail && marked.length > 0 && (
           <Marked rows={marked} detail={detail} list={path} onClear={() => setMarks(new Set())} />
+        )}
+        {detail && menu && (
+          <RowMenu
+            {...{ ...menu, id: idOf(menu.row), href: linkOf(idOf(menu.row)), detail, list: path }}
+            key={menu.key}
+          />
         )}
         {tile && isGallery && rows && rows.length > 0 && (
           <ul className="gallery" aria-label={title}>
@@ -306,6 +315,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
             active={active}
             onActive={setActive}
             {...(canMark ? { marks, onMark: mark } : {})}
+            {...(detail ? { onMenu: setMenu } : {})}
             sorted={isShort ? undefined : values.sort}
             onSort={loaded > 1 ? sort : undefined}
             onResize={resize}

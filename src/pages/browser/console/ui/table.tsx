@@ -1,4 +1,5 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { Ellipsis } from 'lucide-react'
 import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 
@@ -23,6 +24,9 @@ export type Column<Row> = {
 const shown = <Row,>({ key, cell }: Pick<Column<Row>, 'key' | 'cell'>, row: Row): ReactNode =>
   cell ? cell(row) : ((row as Record<string, ReactNode>)[key] ?? '–')
 
+/** The row whose menu opens, the button that opens it, and a key of this opening. */
+export type MenuOf<Row> = { row: Row; button: HTMLElement; key: number }
+
 type Props<Row> = {
   label: string
   columns: readonly Column<Row>[]
@@ -41,6 +45,8 @@ type Props<Row> = {
   /** The ids of marked rows. Without `onMark`, rows cannot be marked. */
   marks?: ReadonlySet<string>
   onMark?(id: string): void
+  /** Called when a row's menu is asked for. Without it, rows have none. */
+  onMenu?: ((menu: MenuOf<Row>) => void) | undefined
   /** The column that sorts the rows, with a leading minus for descending order. */
   sorted?: string | undefined
   onSort?: ((key: string) => void) | undefined
@@ -57,6 +63,8 @@ const OVERSCAN = 12
 const EARLY = 20
 
 const GAP = 16
+/** Room for the button of a row's menu. */
+const MENU = 24
 /** Minimum width of a column: the first length of its width, or enough for a short word. */
 const leastOf = ({ width, number }: Pick<Column<never>, 'width' | 'number'>) =>
   Number(/(\d{1,4})px/.exec(width ?? '')?.[1] ?? (number ? 72 : 104))
@@ -96,13 +104,17 @@ export const focusedRow = (): number =>
 export const focusRow = (index: number): void =>
   document.querySelector<HTMLElement>(`.table-body [data-index="${index}"] a`)?.focus()
 
+/** Opens the menu of a row, if it is on the screen. */
+export const openMenu = (index: number): void =>
+  document.querySelector<HTMLElement>(`.table-body [data-index="${index}"] .row-menu button`)?.click()
+
 /** A list of any length. The page contains only the rows on the screen. */
 export function Table<Row>(props: Props<Row>) {
   const { label, rows, idOf, linkOf, open, active, more, dense } = props
   const body = useRef<HTMLDivElement>(null)
   const [room, setRoom] = useState(Number.POSITIVE_INFINITY)
   const [, navigate] = useLocation()
-  const { columns, widths } = useMemo(() => fitting(props.columns, room), [props.columns, room])
+  const { columns, widths } = useMemo(() => fitting(props.columns, room - MENU), [props.columns, room])
   useLayoutEffect(() => {
     const measure = new ResizeObserver(([box]) => setRoom(box!.contentRect.width))
     measure.observe(body.current!)
@@ -135,7 +147,7 @@ export function Table<Row>(props: Props<Row>) {
   }, [active, virtual])
   return (
     <div
-      className={props.onMark ? 'table markable' : 'table'}
+      className={['table', props.onMark && 'markable', props.onMenu && 'menued'].filter(Boolean).join(' ')}
       role="table"
       aria-label={label}
       aria-rowcount={more?.has ? -1 : rows.length + 1}
@@ -146,6 +158,11 @@ export function Table<Row>(props: Props<Row>) {
           {columns.map((column) => (
             <Head key={column.key} column={column} {...props} />
           ))}
+          {props.onMenu && (
+            <span role="columnheader" className="row-menu">
+              Actions
+            </span>
+          )}
         </div>
       </div>
       <div
@@ -179,6 +196,7 @@ export function Table<Row>(props: Props<Row>) {
               id={id}
               isMarked={props.marks?.has(id) ?? false}
               onMark={props.onMark}
+              onMenu={props.onMenu as RowProps['onMenu']}
             />
           )
         })}
@@ -230,6 +248,7 @@ type RowProps = {
   isOpen: boolean
   navigate(to: string): void
   onMark: ((id: string) => void) | undefined
+  onMenu: ((menu: MenuOf<unknown>) => void) | undefined
 } & Omit<MarkProps, 'onMark'>
 
 type MarkProps = { index: number; id: string; isMarked: boolean; onMark(id: string): void }
@@ -246,7 +265,7 @@ export const Mark = ({ index, id, isMarked, onMark }: MarkProps) => (
 )
 
 const TableRow = memo(function TableRow({ row, index, top, size, columns, href, isOpen, navigate, ...of }: RowProps) {
-  const { id, isMarked, onMark } = of
+  const { id, isMarked, onMark, onMenu } = of
   const open = (event: { target: EventTarget }) => {
     const isOwn = (event.target as Element).closest('a, button, input, select')
     if (href && !isOwn && !getSelection()?.toString()) navigate(href)
@@ -267,6 +286,18 @@ const TableRow = memo(function TableRow({ row, index, top, size, columns, href, 
           {at === 0 && href ? <Link href={href}>{shown({ key, cell }, row)}</Link> : shown({ key, cell }, row)}
         </span>
       ))}
+      {onMenu && (
+        <span role="cell" className="row-menu">
+          <button
+            type="button"
+            aria-label={`Actions of row ${index + 1}`}
+            aria-haspopup="menu"
+            onClick={({ currentTarget, timeStamp }) => onMenu({ row, button: currentTarget, key: timeStamp })}
+          >
+            <Ellipsis size={16} aria-hidden="true" />
+          </button>
+        </span>
+      )}
     </div>
   )
 })
