@@ -23,6 +23,10 @@ type Props = {
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 /** From the third series on, lines also differ by their dashes. */
 const DASHES = [[], [], [6, 4], [2, 3], [8, 3, 2, 3], [1, 2]]
+/** From the third series on, bars also differ by the lines across them, in tiles of 8 by 8. */
+const HATCHES = ['', '', 'M-1 1 1-1M0 8 8 0M7 9 9 7', 'M7-1 9 1M0 0 8 8M-1 7 1 9', 'M0 4H8', 'M4 0V8']
+const BAR = { share: 0.8, most: 32 }
+const SO_FAR = [4, 3]
 const WHOLE = Array.from({ length: 10 }, (_, n) => [1, 2, 5].map((step) => step * 10 ** n)).flat()
 const DAY_S = 86_400
 /** Formats a point of the axis in a time zone, as coarsely as the distance to the next point allows. */
@@ -50,6 +54,19 @@ function lonePoints({ data }: uPlot, index: number): number[] | null {
 function isRunning(times: readonly string[], at: number): boolean {
   const [before, last] = times.slice(-2).map(Date.parse)
   return at === times.length - 1 && last !== undefined && Date.now() < 2 * last - before!
+}
+
+/** The fill of bars. */
+function fillOf(tone: number): string | CanvasPattern {
+  const fill = colour(`--c${tone}`)
+  if (!HATCHES[tone - 1]) return fill
+  const pen = new OffscreenCanvas(8, 8).getContext('2d')!
+  pen.fillStyle = fill
+  pen.fillRect(0, 0, 8, 8)
+  pen.strokeStyle = colour('--ground')
+  pen.lineWidth = 1.5
+  pen.stroke(new Path2D(HATCHES[tone - 1]))
+  return pen.createPattern(pen.canvas, 'repeat')!
 }
 
 /** The number of a series' colour. The fifth is that of the rest. */
@@ -110,9 +127,33 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
         width: 1.5,
         dash,
         points: { show: false, filter: lonePoints },
-        ...(stacked ? { fill: stroke, width: 0, paths: uPlot.paths.bars!({ size: [0.8, 32], align: 1 }) } : {}),
+        ...(stacked
+          ? { fill: fillOf(tone), width: 0, paths: uPlot.paths.bars!({ size: [BAR.share, BAR.most], align: 1 }) }
+          : {}),
       }
     })
+    const last = at.length - 1
+    const running = isRunning(times, last)
+    // The end of a line is one of its own, with dashes.
+    const ends = running && !stacked ? drawn.map((values) => values.map((it, n) => (n < last - 1 ? null : it))) : []
+    const tails = ends.map((_, n) => ({ ...styles[n]!, dash: SO_FAR }))
+    if (!stacked && running) for (const values of drawn) if (values[last - 1] != null) values[last] = null
+    // The bar of the running bucket is paler, and its outline has dashes.
+    const outline = ({ ctx, valToPos }: uPlot) => {
+      if (!stacked || !running || !sums[last]) return
+      const [left, next] = [at[last]!, 2 * at[last]! - at[last - 1]!].map((x) => valToPos(x, 'x', true))
+      const width = Math.min((next! - left!) * BAR.share, BAR.most * devicePixelRatio)
+      const [top, bottom] = [sums[last]!, 0].map((y) => valToPos(y, 'y', true))
+      ctx.save()
+      ctx.fillStyle = colour('--ground')
+      ctx.globalAlpha = 0.6
+      ctx.fillRect(left!, top!, width, bottom! - top!)
+      ctx.globalAlpha = 1
+      ctx.strokeStyle = colour('--ink')
+      ctx.setLineDash(SO_FAR.map((length) => length * devicePixelRatio))
+      ctx.strokeRect(left!, top!, width, bottom! - top!)
+      ctx.restore()
+    }
     // Counts have no halves.
     const isWhole = drawn.flat().every((value) => value === null || Number.isInteger(value))
     const axis = {
@@ -135,7 +176,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
           x: { range: (_, min, max) => [min, stacked ? max + (at[1] ?? at[0]! + DAY_S) - at[0]! : max] },
           y: { range: (_, __, max) => [0, max > 0 ? max * 1.08 : 1] },
         },
-        series: [{}, ...(stacked ? styles.reverse() : styles)],
+        series: [{}, ...(stacked ? styles.reverse() : styles), ...tails],
         axes: [
           { ...axis, size: 28, space: 72, values: (_, ticks, __, ___, step) => ticks.map((at) => spellTime(at, step)) },
           {
@@ -147,6 +188,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
           },
         ],
         hooks: {
+          draw: [outline],
           setSelect: [
             ({ select, posToVal }) => {
               if (select.width < 4 || !onRange) return
@@ -162,7 +204,7 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
           ],
         },
       },
-      [at, ...drawn] as uPlot.AlignedData,
+      [at, ...drawn, ...ends] as uPlot.AlignedData,
       place,
     )
     const resize = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height }))
@@ -227,7 +269,14 @@ export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRa
                 setHidden(next)
               }}
             >
-              <span className="swatch" style={{ background: `var(--c${toneOf(key, n)})` }} aria-hidden="true" />
+              <svg
+                className="swatch"
+                viewBox="0 0 8 8"
+                style={{ background: `var(--c${toneOf(key, n)})` }}
+                aria-hidden="true"
+              >
+                {stacked && <path d={HATCHES[toneOf(key, n) - 1]} />}
+              </svg>
               {label}
               {point !== null && values[point] != null && <b>{spell(values[point]!)}</b>}
             </button>
