@@ -60,6 +60,14 @@ const attributeIn = (tag: string, wanted: string): string =>
     .flatMap(([, name, ...value]) => (name!.toLowerCase() === wanted ? value : []))
     .join('')
 
+// `2*3*4` is a product, and the stars emphasize nothing.
+reader.inline.ruler.before('emphasis', 'product', (state, silent) => {
+  if (!/^\d\*\d/.test(state.src.slice(Math.max(0, state.pos - 1), state.pos + 2))) return false
+  if (!silent) state.pending += '*'
+  state.pos++
+  return true
+})
+
 // Replaces a reference to a footnote by its number.
 reader.inline.ruler.before('link', 'note', (state, silent) => {
   const [whole, name = ''] = NOTED.exec(state.src.slice(state.pos, state.pos + 64)) ?? []

@@ -278,6 +278,12 @@ describe('numbers and words stay as they are written (issue 28)', () => {
     for (const word of ['next', 'last']) expect(slide).toContain(word)
   })
 
+  test('a heading without content has a slide', async () => {
+    const slides = await slidesIn('# Part 1\n\n## Rye\n\nSow.\n\n## Questions')
+    expect(slides).toHaveLength(4)
+    for (const [at, heading] of ['Part 1', 'Rye', 'Questions'].entries()) expect(slides[at + 1]).toContain(heading)
+  })
+
   test('a few lines of code stand with the line before them, many have a slide', async () => {
     const code = (lines: number) =>
       `\`\`\`\n${Array.from({ length: lines }, (_, at) => `run ${at}`).join('\n')}\n\`\`\``

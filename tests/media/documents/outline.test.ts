@@ -125,3 +125,7 @@ describe('a document by rules, without a language model', () => {
     expect(outlineOf(fenced).markdown).toBe(`Before.\n\n\`\`\`js\nx\n\`\`\`\n\n${text}`)
   })
 })
+
+test('stars between digits are a product', () => {
+  expect(readMarkdown('2*3*4 and *2*')).toMatchObject([{ text: [{ text: '2*3*4 and ' }, { text: '2', italic: true }] }])
+})

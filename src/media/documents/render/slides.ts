@@ -34,9 +34,14 @@ export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
     for (const part of inParts(lines, WIDE, MAX_LINES)) put({ lines: part, visual: null })
     lines = []
   }
+  const end = () => {
+    flush()
+    // A heading without content has a slide, too.
+    if (!begun && section !== title) put({ lines: [], visual: null })
+  }
   for (const block of blocks) {
     if (block.type === 'heading' && block.level <= 2) {
-      flush()
+      end()
       section = plain(block.text) || title
       begun = false
     } else if (
@@ -59,7 +64,7 @@ export function slidesOf(title: string, blocks: readonly Block[]): Slide[] {
       })
     } else lines.push(...linesOf(block, 0))
   }
-  flush()
+  end()
   return slides
 }
 
