@@ -4,6 +4,7 @@ import { waitingAmong } from '../jobs'
 import { type Call, ownerOf } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
+import { SHARED_MS } from '../kernel/shared-reads'
 import type { Feed, Need, SearchResults } from '../pages/routes-live'
 import type { AnyNoun } from '../resource'
 import { CHAT_KIND, listTakeovers } from '../widgets'
@@ -26,7 +27,7 @@ export function createFeed(container: Container): Feed {
   const { authenticate, clock, usageReading, publicJobs, webhooks, workflows, browser, widgets } = container
   return {
     ...{ clock, authenticate, ...usageReading.looks },
-    needs: (call) => needsOf(container, call),
+    needs: (call, maxAgeMs) => needsOf(container, call, maxAgeMs),
     search: (call, word) => searchIn(container, call, word),
     topics: {
       takeovers: async (call) => {
@@ -55,7 +56,7 @@ export function createFeed(container: Container): Feed {
       }),
       usage: async (call) => {
         const from = iso(clock.now() - (clock.now() % SLOT_MS) - DAY_MS)
-        const { totals, balance, spending } = await usageReading.looks.report(call, { from })
+        const { totals, balance, spending } = await usageReading.report(call, { from }, SHARED_MS)
         return { rows: [], facts: { totals, balance, spending } }
       },
     },
@@ -71,6 +72,7 @@ type NewNeed = Omit<Need, 'count' | 'since' | 'id'> & Partial<Need>
 async function needsOf(
   { store, clock, orgs, keys, webhooks, hooks, usageReading }: Container,
   call: Call,
+  maxAgeMs: number,
 ): Promise<Need[]> {
   const { caller } = call
   const now = clock.now()
@@ -118,7 +120,7 @@ async function needsOf(
         ),
     ),
     keys.list(call, { limit: ALL }).then(({ items }) => items.flatMap((key) => needsOfKey(key, now))),
-    ...(seesMoney ? [usageReading.report(call, { from }).then(needsOfMoney)] : []),
+    ...(seesMoney ? [usageReading.report(call, { from }, maxAgeMs).then(needsOfMoney)] : []),
   ]
   const found = await Promise.all(lists.map((list) => list.catch(noneIfForbidden)))
   return found

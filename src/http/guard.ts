@@ -1,6 +1,7 @@
 import { Elysia, ElysiaCustomStatusResponse } from 'elysia'
 import { fingerprintOf, type Idempotency, type Ticket } from '../idempotency'
 import { type Call, requireScope, type Scope, type TenantCaller } from '../kernel/caller'
+import { MAX_SHARED_MS } from '../kernel/shared-reads'
 import { readJson, readOther, receiveUpload } from './body'
 import { callOf, type Exchange, routeName } from './context'
 import type { EdgeOptions, RouteRules } from './route-rules'
@@ -118,6 +119,12 @@ export const ONCE = {
 
 /** Builds the `Call` for a verb from a handler's context. */
 export const toCall = ({ exchange, request, route }: Context): Call => callOf(exchange, route, request.signal)
+
+/** The age of an answer that a request accepts (RFC 9111, 5.2.1.1), in milliseconds. 0 if it does not say. */
+export function maxAgeOf({ request }: Pick<Context, 'request'>): number {
+  const seconds = /(?:^|[\s,])max-age=(\d{1,6})/i.exec(request.headers.get('cache-control') ?? '')?.[1]
+  return Math.min(Number(seconds ?? 0) * 1_000, MAX_SHARED_MS)
+}
 
 /** The facts of a request that has no caller yet. */
 export const visitOf = ({ exchange, request, route }: Context) => ({

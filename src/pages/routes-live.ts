@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
-import { type Guard, toCall } from '../http/guard'
+import { type Guard, maxAgeOf, toCall } from '../http/guard'
 import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
 import type { Streams } from '../http/sse'
@@ -11,7 +11,7 @@ import { AppError } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
 import type { Page } from '../kernel/page'
 import { checkedQuery, namedObject, nullable, oneOf, type Static, Timestamp, t } from '../kernel/schema'
-import { createSharedReads } from '../kernel/shared-reads'
+import { createSharedReads, SHARED_MS } from '../kernel/shared-reads'
 import { type SseFrame, sseFrame } from '../kernel/stream'
 import type { Resource } from '../resource'
 import { RequestFilters, type RequestQuery, type RequestRow } from '../usage/schema'
@@ -76,7 +76,8 @@ export type Feed = {
   clock: Clock
   /** The current caller of the request. Throws 401 when the key or session has ended. */
   authenticate(headers: { authorization: string | null; cookie: string | null }): TenantCaller | Promise<TenantCaller>
-  needs(call: Call): Promise<Need[]>
+  /** What depends on usage may be `maxAgeMs` old. */
+  needs(call: Call, maxAgeMs: number): Promise<Need[]>
   search(call: Call, word: string): Promise<SearchResults>
   /** Requests and their number, and when they were read. */
   requests(call: Call, query: RequestQuery): Promise<{ at: number; found: Page<RequestRow> }>
@@ -90,7 +91,7 @@ export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) => {
   const sharedReads = createSharedReads(feed.clock)
   return new Elysia({ tags: ['Usage'] })
     .use(guard)
-    .get('/needs', async (context) => ({ needs: await feed.needs(toCall(context)) }), {
+    .get('/needs', async (context) => ({ needs: await feed.needs(toCall(context), maxAgeOf(context)) }), {
       signedIn: true,
       response: { 200: answer(Needs), ...errors(401, 403, 429) },
       detail: { summary: 'List what waits for a person: visitors, approvals, failing endpoints, caps and credit' },
@@ -161,7 +162,9 @@ async function follow(
   const credentials = { authorization: headers.get('authorization'), cookie: headers.get('cookie') }
   const read: Record<Exclude<Topic, 'requests'>, (call: Call) => Promise<State>> = {
     ...feed.topics,
-    needs: async (by) => ({ rows: (await feed.needs(by)).map((need) => ({ ...need, id: `${need.kind} ${need.id}` })) }),
+    needs: async (by) => ({
+      rows: (await feed.needs(by, SHARED_MS)).map((need) => ({ ...need, id: `${need.kind} ${need.id}` })),
+    }),
   }
   // Streams of one caller, such as the tabs of a person, share what they read.
   const { type, userId, activeOrgId, ...rest } = call.caller as TenantCaller & { keyId?: string }
@@ -180,8 +183,10 @@ async function follow(
   while (!signal.aborted) {
     await feed.authenticate(credentials)
     for (const one of watched) {
-      if (one.dueAt > clock.monotonic() || signal.aborted) continue
-      one.dueAt = clock.monotonic() + (RARELY_MS[one.topic] ?? 0)
+      if (one.dueAt > clock.now() || signal.aborted) continue
+      // All streams look within the same second, so that they share what they read.
+      const everyMs = RARELY_MS[one.topic] ?? 1
+      one.dueAt = clock.now() - (clock.now() % everyMs) + everyMs
       const event = await one.next(call)
       if (event) await write({ event: event.type, data: { ...event, topic: one.topic, at: iso(clock.now()) } })
     }

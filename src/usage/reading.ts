@@ -81,10 +81,18 @@ export function createUsageReading(deps: Deps) {
   const single = { reader: store.read, clock, namesOf: deps.namesOf }
   const sharedReads = createSharedReads(clock)
   return {
-    report,
+    /** The sums over a period. With `maxAgeMs`, those of the same owner and query may be that old. */
+    report: async (call: Call, query: UsageQuery, maxAgeMs = 0): Promise<UsageReport> => {
+      const owner = await ownerToShow(call, query.scope)
+      return shared('report', owner, query, maxAgeMs, () => reportOf(owner, query))
+    },
     reportOf,
-    /** One value per time bucket. */
-    series: async (call: Call, query: SeriesQuery) => seriesOf(call, await ownerToShow(call, query.scope), query),
+    /** One value per time bucket. With `maxAgeMs`, those of the same owner and query may be that old. */
+    series: async (call: Call, query: SeriesQuery, maxAgeMs = 0) => {
+      const owner = await ownerToShow(call, query.scope)
+      const by = maxAgeMs > 0 ? { ...call, signal: NEVER } : call
+      return shared('series', owner, query, maxAgeMs, () => seriesOf(by, owner, query))
+    },
     seriesOf,
     /** The cost of each key and each engine. */
     costs: (owner: OwnerScope, span: Span) => costsOf({ ...deps, reader: store.read }, owner, span),
@@ -97,12 +105,8 @@ export function createUsageReading(deps: Deps) {
       listRequests(single, call, { owner, span: periodOf(query, clock.now(), REPORT_DAYS) }, query),
     countRequests: async (call: Call, query: RequestFilters) =>
       countRequests(single, call, await seenBy(call, query), query),
-    /** The same for streams, which read again and again. Streams of the same calls share a reading. */
+    /** The same two for streams, which read every second. Streams of the same calls share a reading. */
     looks: {
-      report: async (call: Call, query: UsageQuery): Promise<UsageReport> => {
-        const owner = await ownerToShow(call, query.scope)
-        return (await sharedReads(JSON.stringify(['report', owner, query]), () => reportOf(owner, query))).found
-      },
       requests: (call: Call, query: RequestQuery) => look('requests', call, query, listRequests),
       countRequests: (call: Call, query: RequestFilters) => look('count', call, query, countRequests),
     },
@@ -141,9 +145,16 @@ export function createUsageReading(deps: Deps) {
     return readSeries({ ...deps, reader: store.read }, { owner, span, query, signal })
   }
 
-  /** The sums over a period. */
-  async function report(call: Call, query: UsageQuery): Promise<UsageReport> {
-    return reportOf(await ownerToShow(call, query.scope), query)
+  /** Reads what depends on the owner and the query only. The rights of the reader are already checked. */
+  async function shared<T>(
+    what: string,
+    owner: OwnerScope,
+    query: object,
+    maxAgeMs: number,
+    read: () => Promise<T>,
+  ): Promise<T> {
+    if (maxAgeMs <= 0) return read()
+    return (await sharedReads(JSON.stringify([what, owner, query]), read, maxAgeMs)).found
   }
 
   /** The report of any owner, for operators. */

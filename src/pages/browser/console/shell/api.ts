@@ -92,9 +92,20 @@ function addressOf({ looksAt }: Owner, path: string, query: Query = {}): string 
   return at(`${isWhole ? '' : api}${path}${search && `?${search}`}`)
 }
 
+/** When this page last changed something or heard of a change. What it reads must be newer. */
+let changedAt = performance.now()
+export const noteChange = (): void => {
+  changedAt = performance.now()
+}
+/** Pages of one owner share an answer of the server that is as old as their last change allows. */
+const maxAge = (): Record<string, string> => {
+  const seconds = Math.floor((performance.now() - changedAt) / 1_000)
+  return seconds > 0 ? { 'cache-control': `max-age=${seconds}` } : {}
+}
+
 /** One call for an owner. Throws `Failure`. Notes an ended session and a rate limit for the frame. */
 async function send(owner: Owner, method: Method, path: string, { query, ...input }: Input = {}): Promise<Response> {
-  const headers = { 'x-svc-org': owner.id ?? 'personal', ...input.headers }
+  const headers = { 'x-svc-org': owner.id ?? 'personal', ...(method === 'GET' && maxAge()), ...input.headers }
   try {
     return await call(addressOf(owner, path, query), { method, ...input, headers })
   } catch (error) {
@@ -105,6 +116,8 @@ async function send(owner: Owner, method: Method, path: string, { query, ...inpu
       unconfirmed.set(true)
     if (error instanceof Failure && error.status === 429) limitedUntil.set(Date.now() + (error.retryAfter ?? 5) * 1_000)
     throw error
+  } finally {
+    if (method !== 'GET') noteChange()
   }
 }
 
@@ -221,6 +234,9 @@ export function useCalls() {
       input: Input,
       take: (event: ServerEvent) => void,
       heard?: () => void,
-    ) => readEvents(await send(owner, method, path, input), take, heard),
+    ) => {
+      const answer = await send(owner, method, path, input)
+      await readEvents(answer, take, heard).finally(() => method !== 'GET' && noteChange())
+    },
   }
 }

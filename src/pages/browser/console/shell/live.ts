@@ -1,6 +1,6 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { backoff, type ServerEvent } from '../../shared/http'
-import { Failure, type Query, signedOut, useCalls, useOwner } from './api'
+import { Failure, noteChange, type Query, signedOut, useCalls, useOwner } from './api'
 
 type How = {
   query?: Query
@@ -81,6 +81,7 @@ export function useLive(topics: string, take: (event: LiveEvent) => void, { quer
   const wasHidden = useRef(hidden)
   wasHidden.current ||= hidden
   const news = ({ name, data }: ServerEvent, isAgain: boolean) => {
+    noteChange()
     if (name === 'delta') return take(data as LiveEvent)
     if (isAgain || wasHidden.current) for (const topic of topics.split(',')) take({ topic, seq: 0 })
     wasHidden.current = false

@@ -6,7 +6,7 @@ import type { Need } from '../../../../routes-live'
 import { readAgain, useGet, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { Chart, SplitChart } from '../../shell/charts'
-import { useLive } from '../../shell/live'
+import { type LiveEvent, useLive } from '../../shell/live'
 import { Page } from '../../shell/page'
 import { Bar, Button, Chip, Choices } from '../../ui/controls'
 import { Card, Facts, Figure, Lines } from '../../ui/facts'
@@ -31,6 +31,7 @@ const GROUPS = [
 ] as const
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
+const FIGURES_MS = 2_100
 
 export default function Overview() {
   const { filters, set } = useFilters({ range: '7d', by: 'mode' })
@@ -50,9 +51,9 @@ export default function Overview() {
   const isOperators = owner.looksAt !== undefined
   const calls = useGet<{ requests: unknown[] }>('/requests', { limit: 1 }, { off: isOperators })
   const [isStart, setStart] = useState<boolean | null>(null)
-  useLive(days === 1 && !filters.from ? 'usage,needs' : 'needs', ({ topic }) => readAgain([`/${topic}`]), {
-    off: isOperators,
-  })
+  // All pages hear of new figures within the same second. Read a little later, they share the server's answer.
+  const news = ({ topic }: LiveEvent) => setTimeout(() => readAgain([`/${topic}`]), topic === 'usage' ? FIGURES_MS : 0)
+  useLive(days === 1 && !filters.from ? 'usage,needs' : 'needs', news, { off: isOperators })
   // The first steps stay until the reader leaves them, even after the first call.
   if (isStart === null && calls.data) setStart(calls.data.requests.length === 0)
   if (isStart) {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { readEvents } from '../../../shared/http'
-import { Failure, useCalls } from '../../shell/api'
+import { Failure, noteChange, useCalls } from '../../shell/api'
 import { type Answer, NOTHING, readEvent } from './answer'
 import { type Api, type Body, bodyOf, type Call, PATHS, type Sent, type Settings, type Turn } from './apis'
 
@@ -73,6 +73,8 @@ export function useColumn(settings: Settings, key: string) {
         const problem = error instanceof Failure ? error : new Failure(0, 'broken', String(error))
         change(id, () => ({ state: 'failed', problem }))
       }
+    } finally {
+      noteChange()
     }
   }
 
