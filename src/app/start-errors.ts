@@ -11,15 +11,11 @@ const NO_ROOM_BYTES = 64 * 1024
 
 /**
  * Returns a readable error if a full disk stopped the start, else the error unchanged. On a full disk, SQLite also
- * fails with other codes, for example when it cannot grow its shared memory.
+ * fails with other codes, for example when it cannot grow its shared memory, or has rolled back by itself.
  */
 function namedIfFull(error: unknown, dataDir: string): unknown {
   if (error instanceof ConfigError) return error
-  if (
-    !isDiskFull(error) &&
-    !(/^SQLITE_(IOERR|CANTOPEN)/.test(String((error as { code?: unknown } | null)?.code)) && hasNoRoom(dataDir))
-  )
-    return error
+  if (!isDiskFull(error) && !hasNoRoom(dataDir)) return error
   return new ConfigError([
     `The disk of ${dataDir} is full. Free some space and start again. Everything answered so far is safe.`,
   ])

@@ -70,7 +70,8 @@ describe.if(disk !== null)('on a full disk', () => {
     const { body } = await clientOf(first, 'crash')('completions', { prompt: 'What is 2+2?', mode: 'fast' })
     disk!.fill()
     await first.kill()
-    for (const name of ['crash', 'new']) {
+    for (const [name, left] of [['crash'], ['new'], ['migrating', 300 * 1024]] as const) {
+      disk!.fill(left)
       const second = await spawnServer(serving(name))
       expect(await second.exited).toBe(1)
       expect(await second.output()).toBe(

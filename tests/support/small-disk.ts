@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -27,8 +27,8 @@ export async function mountSmallDisk(megabytes: number) {
       ...['nsenter', '--target', String(holder.pid), '--user', '--mount', '--preserve-credentials'],
       ...words,
     ],
-    /** Leaves no room, not for one more page. */
-    fill(): void {
+    /** Leaves room for so many bytes: for none, not one more page fits. */
+    fill(left = 0): void {
       for (const bytes of [64 * 1024, 4096]) {
         try {
           for (;;) writeFileSync(filler, new Uint8Array(bytes), { flag: 'a' })
@@ -36,6 +36,7 @@ export async function mountSmallDisk(megabytes: number) {
           if ((error as { code?: string }).code !== 'ENOSPC') throw error
         }
       }
+      truncateSync(filler, statSync(filler).size - left)
     },
     makeRoom: () => rmSync(filler),
     async remove(): Promise<void> {
