@@ -38,6 +38,8 @@ const backupExists = defineError(
 const PARTIAL = '.partial'
 /** Folder in the data folder for backups that are finished before they are encrypted or uploaded. */
 const OUTGOING = 'outgoing'
+/** The errors of a folder that this process cannot write to. */
+const UNFIT = /^(EROFS|EACCES|EPERM|ENOTDIR|EEXIST)$/
 
 /**
  * Writes a consistent copy of the database, the stored files and a manifest with their hashes, while the server keeps
@@ -70,6 +72,11 @@ export function createBackup(deps: Deps) {
     // or uploaded uses a private folder.
     const whole = `${bucket ? outgoing : place}${PARTIAL}`
     const plain = encrypt_to ? `${outgoing}.plain${PARTIAL}` : whole
+    if (out !== undefined && !bucket)
+      await empty(whole).catch((error) => {
+        writing.delete(place)
+        throw UNFIT.test(error.code) ? invalidInput('out', `"out" cannot be written to (${error.code}).`) : error
+      })
     try {
       const copied = await copyInto(plain, files)
       const made: Backup = { object: 'backup', path: place, ...copied, encrypted: null, created }

@@ -124,6 +124,7 @@ test('a backup goes into a bucket whole, is checked and restored from there, and
     expect([...s3.objects.keys()]).toContain('nightly/monday/manifest.json')
     expect((await at('backup', 'create', '--out', place)).exitCode).toBe(5)
     expect((await at('backup', 'create', '--out', 's3://b')).exitCode).toBe(2)
+    expect((await at('backup', 'create', '--out', '/dev/null/x')).stderr).toContain('cannot be written to (ENOTDIR).')
     expect(JSON.parse((await at('backup', 'list')).stdout)).toMatchObject([{ path: place }])
     expect(JSON.parse((await at('backup', 'verify', place)).stdout)).toMatchObject({ ok: true, problems: [] })
     const into = join(folder, 'from-bucket', 'data')
