@@ -104,7 +104,7 @@ const retrieve: Skill = (question) => {
   const questionText = query ?? (QUESTION_WORD.test(question.task) ? (sentencesOf(question.task)[0] ?? '') : '')
   const words = [...new Set(contentWords(questionText.replace(/^.*\bquestion\s*:/i, '')))]
   if (words.length === 0) return null
-  const isFact = ({ text }: Passage) => text !== questionText && !text.endsWith('?')
+  const isFact = ({ text }: Passage) => text !== questionText && text !== question.prompt && !text.endsWith('?')
   const material = passages(question.prompt, 'From the text you sent').filter(isFact)
   // Latest turn first, because a later statement replaces an earlier one.
   const conversation = question.history
@@ -171,21 +171,23 @@ const echo: Skill = ({ prompt }) => {
   // The inside of what begins and ends with three backticks, of which one was taken for a quotation mark.
   if (quotedText) return quotedText.startsWith('``') && quotedText.endsWith('``') ? `\`${quotedText}\`` : quotedText
   const marked = mark!.includes(':') || /\b(?:exactly|verbatim|only|just|after me)\b/i.test(prompt)
-  if (/^["“'`]|\b(?:in|times|something|anything|again)\b/i.test(bareText!) && !mark!.includes(':')) return null
+  if (/^["“'`]|\b(?:in|times|something|anything|nothing|again)\b/i.test(bareText!) && !mark!.includes(':')) return null
   const words = bareText!.split(/\s+/).length
   if (/^(?:say|repeat|echo)\b/i.test(prompt) && words <= 3) return bareText!
-  return marked && words <= 60 ? bareText! : null
+  return marked && words <= (mark!.includes(':') ? 60 : 1) ? bareText! : null
 }
 
 const COUNTING =
   /\bcount(?:ing)?\b(?<back>\s+(?:down|backwards?))?(?:\s+from\s+(?<from>[\w-]+))?(?<back2>\s+(?:down|backwards?))?(?:\s+(?:up\s+)?to\s+(?<to>[\w-]+))?(?:.*?\bby\s+(?<by>[\w-]+))?/i
+
+const IN_A_LANGUAGE = /\bin (?!steps|words|order|twos|fives|tens)[a-z]/i
 
 const MAX_COUNTED = 1_000
 
 /** `Count to five slowly`, `count from 3 to 9`, `count down from ten`, `count to 20 by twos`. */
 const count: Skill = ({ prompt }) => {
   const found = COUNTING.exec(prompt)?.groups
-  if (!found || (!found.from && !found.to)) return null
+  if (!found || (!found.from && !found.to) || IN_A_LANGUAGE.test(prompt)) return null
   const back = Boolean(found.back ?? found.back2)
   const from = found.from ? readNumber(found.from) : 1
   const to = found.to ? readNumber(found.to) : 1

@@ -57,9 +57,14 @@ export function findEntities(kind: EntityKind, text: string): string[] {
     : found
 }
 
+/** Words that ask for some of the entities, and not for all. */
+const SOME =
+  /\b(?:first|second|last|after|before|since|until|between|greater|less|more|larger|smaller|above|below|over|under|except|only|most|least)\b/i
+
 /** `Extract the e-mail addresses from: …`: lists the entities of the kinds asked for, or says that there are none. */
 export const extract: Skill = ({ task, material }) => {
-  if (!material || !/\b(?:extract|find|list|pull|get|which|what|give|show)\b/i.test(task)) return null
+  if (!material || !/\b(?:extract|find|list|pull|get|which|what|give|show)\b/i.test(task) || SOME.test(task))
+    return null
   const kinds = REQUESTS.filter(([request]) => request.test(task)).map(([, kind]) => kind)
   if (kinds.length === 0) return null
   const listed = kinds.map((kind) => {
