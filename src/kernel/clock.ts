@@ -69,41 +69,52 @@ export function utcDay(ms: number): string {
 const ONCE = { once: true }
 
 /**
- * Aborts after `ms`, or with the reason of the first signal that aborts. Call `end` to remove the timer and the
- * listeners; it then calls `atEnd`.
+ * Aborts `ms` after it was made, or with the reason of the first signal that aborts. Call `end` to remove the timer and
+ * the listeners; it then calls `atEnd`.
  */
 export class Deadline {
-  private readonly ending = new AbortController()
-  readonly signal = this.ending.signal
+  /** Null until somebody reads `signal`. */
+  private ending: AbortController | null = null
   /** True if the time was up, false if a signal aborted or nothing did. */
   isLate = false
-  private readonly cancel: () => void
+  private readonly endsAt: number
+  private cancel: (() => void) | null = null
 
   constructor(
-    clock: Pick<Clock, 'after'>,
+    private readonly clock: Pick<Clock, 'after' | 'monotonic'>,
     private readonly signals: readonly AbortSignal[],
     ms: number,
     private readonly atEnd?: () => void,
   ) {
-    for (const signal of signals) {
-      if (signal.aborted) this.handleEvent()
-      else signal.addEventListener('abort', this, ONCE)
+    this.endsAt = clock.monotonic() + ms
+  }
+
+  /** The first read starts the timer and the listeners. A cached answer needs neither. */
+  get signal(): AbortSignal {
+    if (this.ending) return this.ending.signal
+    const ending = new AbortController()
+    const { signal } = ending
+    this.ending = ending
+    for (const given of this.signals) {
+      if (given.aborted) this.handleEvent()
+      else given.addEventListener('abort', this, ONCE)
     }
-    this.cancel = clock.after(ms, () => {
-      if (this.signal.aborted) return
+    this.cancel = this.clock.after(this.endsAt - this.clock.monotonic(), () => {
+      if (signal.aborted) return
       this.isLate = true
-      this.ending.abort(new DOMException('The request took too long.', 'TimeoutError'))
+      ending.abort(new DOMException('The request took too long.', 'TimeoutError'))
     })
+    return signal
   }
 
   /** Called when a signal aborts. */
   handleEvent(): void {
-    this.ending.abort(this.signals.find(({ aborted }) => aborted)?.reason)
+    this.ending?.abort(this.signals.find(({ aborted }) => aborted)?.reason)
   }
 
   end(): void {
-    for (const signal of this.signals) signal.removeEventListener('abort', this)
-    this.cancel()
+    if (this.ending) for (const signal of this.signals) signal.removeEventListener('abort', this)
+    this.cancel?.()
     this.atEnd?.()
   }
 }
