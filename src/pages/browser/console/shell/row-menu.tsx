@@ -8,20 +8,20 @@ import { useOwner } from './api'
 import { at } from './boot'
 import type { DetailOf } from './detail'
 
-type Props<Row> = {
-  row: Row
+type Props = {
+  row: unknown
   id: string
   /** The button that opened the menu. */
   button: HTMLElement
   /** The address of the details. */
   href: string
-  detail: DetailOf<Row>
+  detail: DetailOf<unknown>
   /** The path of the list. */
   list: string
 }
 
 /** The menu of a row: what its details offer. Questions, answers and problems of an action appear above the list. */
-export function RowMenu<Row>({ row, id, button, href, detail, list }: Props<Row>) {
+export default function RowMenu({ row, id, button, href, detail, list }: Props) {
   const owner = useOwner()
   const mayAct = useMayAct()
   const [, navigate] = useLocation()

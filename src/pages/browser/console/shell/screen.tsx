@@ -1,5 +1,5 @@
 import { Plus } from 'lucide-react'
-import { type ComponentType, type ReactNode, useCallback, useEffect, useMemo, useState } from 'react'
+import { type ComponentType, lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { Link, useLocation, useParams, useSearch } from 'wouter'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { Button, Choices } from '../ui/controls'
@@ -7,7 +7,7 @@ import { type Filter, FilterBar, useFilters } from '../ui/filters'
 import { Ask, Drawer } from '../ui/overlay'
 import { Empty, Failed, Loading } from '../ui/states'
 import { type Column, focusedRow, focusRow, Mark, type MenuOf, openMenu, Table } from '../ui/table'
-import { type Query, useMay, useOwner, usePages } from './api'
+import { part, type Query, useMay, useOwner, usePages } from './api'
 import { mayOperate, type Owner } from './boot'
 import { useColumns, withOwner } from './columns'
 import { Detail, type DetailOf } from './detail'
@@ -18,7 +18,6 @@ import { NewRows } from './new-rows'
 import { NoMatch } from './no-match'
 import { manyOf, NoRight } from './no-right'
 import { Page } from './page'
-import { RowMenu } from './row-menu'
 import { type Line, SaveAs } from './save-as'
 import { denseRows } from './value'
 import { SavedViews } from './views'
@@ -97,6 +96,8 @@ type NewForm = Pick<FormProps<never>, 'fields' | 'values' | 'more' | 'permission
     /** What replaces the form once it is sent, such as a secret that is shown once. By default the drawer closes. */
     after?(answer: never, close: () => void): ReactNode
   }
+
+const RowMenu = lazy(() => part(() => import('./row-menu')))
 
 /** Maximum number of rows to load for sorting. */
 const MAX_SORTED = 500
@@ -207,7 +208,6 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
     useEffect(() => {
       if (isSearching && !pages.isFetching) void pages.fetchNextPage()
     }, [isSearching, pages.isFetching, pages.fetchNextPage])
-    const isRefused = create !== undefined && !may
     const button = create && (
       <Button kind="primary" disabled={!may} onClick={() => navigate(newAt)} icon={Plus}>
         {create.label}
@@ -235,7 +235,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
         }
         isBusy={pages.isFetching && !pages.isPending}
       >
-        {isRefused && <NoRight what={manyOf(create.label)} role={create.role} />}
+        {create && !may && <NoRight what={manyOf(create.label)} role={create.role} />}
         {Above && <Above query={query} />}
         {filters.length > 0 && !isNew && <FilterBar filters={filters} values={values} onChange={set} onClear={clear} />}
         <div className="above-rows">
@@ -255,7 +255,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
         {rows === undefined && pages.error && <Failed problem={pages.error} retry={() => void pages.refetch()} />}
         {((rows === undefined && !pages.error) || isSearching) && <Loading rows={8} />}
         {isNew && (
-          <Empty text={empty.text} {...(empty.command && !isRefused ? { command: empty.command } : {})}>
+          <Empty text={empty.text} {...(empty.command && may ? { command: empty.command } : {})}>
             {may && button}
             {empty.link && owner.looksAt === undefined && (
               <Link className="button quiet" href={`/${owner.slug}/${empty.link.section}`}>
@@ -274,10 +274,13 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
           <Marked rows={marked} detail={detail} list={path} onClear={() => setMarks(new Set())} />
         )}
         {detail && menu && (
-          <RowMenu
-            {...{ ...menu, id: idOf(menu.row), href: linkOf(idOf(menu.row)), detail, list: path }}
-            key={menu.key}
-          />
+          <Suspense>
+            <RowMenu
+              key={menu.key}
+              {...{ row: menu.row, button: menu.button, id: idOf(menu.row), href: linkOf(idOf(menu.row)), list: path }}
+              detail={detail as DetailOf<unknown>}
+            />
+          </Suspense>
         )}
         {tile && isGallery && rows && rows.length > 0 && (
           <ul className="gallery" aria-label={title}>
