@@ -47,7 +47,7 @@ export const givenFiles = ({ files }: Pick<Read<unknown>, 'files'>): { files?: r
 /**
  * Reads the files and recordings of a body (docs/api.md 33.3). Replaces each by its text, under its name. A PDF without
  * text is replaced by pictures of its pages. `hears`: recordings are transcribed at the usual price, unless the engine
- * takes audio itself. Without `hears` they are left out. Throws 400 `validation_error` for a file that cannot be read,
+ * takes audio itself. Without `hears` they are left out. `isChat`: the format has no documents, so they are texts too. Throws 400 `validation_error` for a file that cannot be read,
  * 404 for an unknown file, 503 `stt_unavailable`.
  */
 export function filesRead<Body extends object>(
@@ -55,11 +55,12 @@ export function filesRead<Body extends object>(
   call: Call,
   body: Body,
   hears = true,
+  isChat = false,
 ): Read<Body> | Promise<Read<Body>> {
   const found: Found[] = []
-  for (const name of ['messages', 'input', 'items'] as const) look((body as Item)[name], name, found)
+  for (const name of ['messages', 'input', 'items'] as const) look((body as Item)[name], name, found, isChat)
   if (!found.length) return { body, warnings: [], files: [] }
-  return readAll(deps, call, body, found, hears)
+  return readAll(deps, call, body, found, { hears, isChat })
 }
 
 /** The tools of a request that needs its pictures as Base64. Each picture is added to `pictures` when it is made. */
@@ -84,20 +85,21 @@ export const showing = (
 export const fileReader =
   (deps: FileDeps) =>
   <Body extends object>(call: Call, body: Body) =>
-    filesRead(deps, call, body)
+    filesRead(deps, call, body, true, true)
 
 type Found = { part: Item; path: string }
 
 /** Finds the file parts of messages, tool results, and blocks that contain others. */
-function look(value: unknown, path: string, found: Found[]): void {
+function look(value: unknown, path: string, found: Found[], isChat: boolean): void {
   if (!Array.isArray(value)) return
   for (const [at, one] of value.entries()) {
     if (typeof one !== 'object' || one === null) continue
     const part = one as Item
     const place = `${path}[${at}]`
-    if ((KINDS.has(part.type) && !isText(part)) || pictureId(part) !== null) found.push({ part, path: place })
-    else if (part.content !== undefined) look(part.content, `${place}.content`, found)
-    else look(part.output, `${place}.output`, found)
+    if ((KINDS.has(part.type) && (isChat || !isText(part))) || pictureId(part) !== null)
+      found.push({ part, path: place })
+    else if (part.content !== undefined) look(part.content, `${place}.content`, found, isChat)
+    else look(part.output, `${place}.output`, found, isChat)
   }
 }
 
@@ -121,7 +123,7 @@ async function readAll<Body extends object>(
   call: Call,
   body: Body,
   found: readonly Found[],
-  hears: boolean,
+  { hears, isChat }: { hears: boolean; isChat: boolean },
 ): Promise<Read<Body>> {
   if (found.length > MAX_FILES)
     throw invalidInput(
@@ -145,6 +147,7 @@ async function readAll<Body extends object>(
       continue
     }
     const isAudio = part.type === 'input_audio'
+    const isDocument = part.type === 'document' && !isChat
     const name = holderOf(part).filename ?? part.title
     const shown = typeof name === 'string' && name ? name.slice(0, 200) : isAudio ? 'Recording' : 'File'
     const takes = deps.engines.takes(isAudio ? 'audio' : 'files', model)
@@ -159,8 +162,8 @@ async function readAll<Body extends object>(
       const cannot = `"${path}" holds no text, and the engine sees no pictures of its pages. Use "svc-1-vision".`
       if (!deps.engines.sees(model) || !pictures.length) throw invalidInput(path, cannot)
       warnings.push(`"${path}" holds no text, so its first ${pictures.length} pages were given as pictures.`)
-      const parts = pictures.map((data) => pictureOf(data, part.type === 'document', isInput))
-      texts.set(part, [...(part.type === 'document' ? [] : [textPart(`${shown}:`, isInput)]), ...parts])
+      const parts = pictures.map((data) => pictureOf(data, isDocument, isInput))
+      texts.set(part, [...(isDocument ? [] : [textPart(`${shown}:`, isInput)]), ...parts])
       continue
     }
     const words = pictures ? 'A document without text.' : text
@@ -169,10 +172,10 @@ async function readAll<Body extends object>(
       files.push({
         ...{ type: isAudio ? ('audio' as const) : ('files' as const), name: shown, mimeType: file.mimeType },
         ...{ base64: Buffer.from(file.bytes).toString('base64'), whole: isAudio || pictures !== undefined },
-        text: part.type === 'document' ? words : named,
+        text: isDocument ? words : named,
       })
     texts.set(part, [
-      part.type === 'document'
+      isDocument
         ? { type: 'document', title: part.title, source: { type: 'text', media_type: 'text/plain', data: words } }
         : textPart(named, isInput),
     ])
@@ -214,6 +217,7 @@ async function documentOf(deps: FileDeps, call: Call, part: Item, path: string):
   const url = fileUrl ?? holder.url
   try {
     if (typeof url === 'string') return await deps.web.read(url, by)
+    if (holder.type === 'text' && typeof holder.data === 'string') return { text: holder.data }
     const isStored = typeof id === 'string'
     const { body, contentType, type } = isStored
       ? { body: await uploaded(deps, call, id, path), contentType: '', type: '' }

@@ -228,30 +228,27 @@ function callOf({ block, path }: Place): NonNullable<ChatMessage['tool_calls']>[
 const callId = (id: string): string => id.replace(OWN_CALL, 'call_$1')
 
 function resultOf({ block, path }: Place, warnings: string[]): ChatMessage {
-  const { content } = block
+  // Some clients send the value itself instead of its text.
+  const { content: sent } = block
+  const content = sent == null || Array.isArray(sent) ? sent : wordOf(sent, JSON.stringify(sent))
   const blocks = blocksIn(content, `${path}.content`)
-  const parts =
+  const parts: Part[] =
     typeof content === 'string'
-      ? [{ type: 'text' as const, text: content }]
+      ? [{ type: 'text', text: content }]
       : partsOf(
           blocks.map((one, at) => ({ block: one, path: `${path}.content[${at}]` })),
           warnings,
         )
-  const failed: Part[] = block.is_error === true ? [{ type: 'text', text: 'Error: ' }] : []
-  const [first, ...rest] = parts
-  const joined: Part[] =
-    failed.length && first?.type === 'text'
-      ? [{ type: 'text', text: `Error: ${first.text}` }, ...rest]
-      : [...failed, ...parts]
-  return { role: 'tool', tool_call_id: callId(textIn(block, 'tool_use_id', path)), content: joined }
+  const one = block.is_error === true && parts[0]?.type === 'text' ? parts.shift() : null
+  if (block.is_error === true) parts.unshift({ type: 'text', text: `Error: ${one && 'text' in one ? one.text : ''}` })
+  return { role: 'tool', tool_call_id: callId(textIn(block, 'tool_use_id', path)), content: parts }
 }
 
-/** The blocks in a result. Throws 400 for a value that is neither a text nor a list of blocks. */
-function blocksIn(content: unknown, path: string): Block[] {
-  if (content == null || typeof content === 'string') return []
-  if (!Array.isArray(content))
-    throw invalidInput(path, `"${path}" is ${messageOf(content)}; it must be a text or a list of blocks.`)
-  const wrong = content.findIndex((one) => typeof one !== 'object' || one === null || Array.isArray(one))
+/** The blocks in a result, of which some may be texts. Throws 400 for a value that is neither. */
+function blocksIn(sent: unknown, path: string): Block[] {
+  if (!Array.isArray(sent)) return []
+  const content = sent.map((one) => (typeof one === 'string' ? { type: 'text', text: one } : one))
+  const wrong = content.findIndex((one) => typeof one !== 'object' || !one || Array.isArray(one))
   if (wrong < 0) return content
   throw invalidInput(`${path}[${wrong}]`, `"${path}[${wrong}]" is ${messageOf(content[wrong])}; it must be a block.`)
 }
@@ -350,8 +347,11 @@ const textsIn = (content: unknown): string =>
 function imageUrl(block: Block, path: string): string {
   const source = sourceOf(block, path)
   if (source.type === 'url') return textIn(source, 'url', `${path}.source`)
-  if (source.type === 'base64')
-    return `data:${textIn(source, 'media_type', `${path}.source`)};base64,${textIn(source, 'data', `${path}.source`)}`
+  if (source.type === 'base64') {
+    const data = textIn(source, 'data', `${path}.source`)
+    // The bytes tell the type.
+    return data.startsWith('data:') ? data : `data:${wordOf(source.media_type, 'image/png')};base64,${data}`
+  }
   throw unreadable(path, source, 'base64 or url')
 }
 

@@ -10,7 +10,7 @@ const Format = t.Object({ type: oneOf(['json_schema'] as const), schema: JsonObj
 
 const Effort = oneOf(['low', 'medium', 'high', 'xhigh', 'max'] as const)
 
-const Budget = t.Integer({ minimum: 1 })
+const Budget = t.Integer({ minimum: 0 })
 
 const ORDER = {
   model: optional(t.String({ description: 'Engine id; any other name means svc-1-auto' })),

@@ -18,6 +18,9 @@ export type ResponseRequest = {
 /** Members that would change an answer of the original service and have no effect here. */
 const IGNORED = ['context_management', 'moderation']
 
+/** Values of `reasoning.summary` that show no reasoning. */
+const NO_SUMMARY: ReadonlySet<unknown> = new Set([undefined, null, 'none'])
+
 /** Values of `include`. Some of them have no effect here. */
 const INCLUDES = new Set([
   'reasoning.encrypted_content',
@@ -88,7 +91,7 @@ export function readResponse(
   else if (input.previous_response_id == null && conversationIn(input) === null) request.tooLong = 'refuse'
   if (allowed.length) request.allowed = allowed
   if (input.max_tool_calls) request.maxToolCalls = input.max_tool_calls
-  request.reasoning = { ...request.reasoning, shows: Boolean(input.reasoning?.summary) }
+  request.reasoning = { ...request.reasoning, shows: !NO_SUMMARY.has(input.reasoning?.summary) }
   request.images = request.images.map((image) => ({ ...image, path: rename(image.path) }))
   if (request.serversAt) request.serversAt = request.serversAt.map(rename)
   request.paths = originsOf(request.paths!, rename)

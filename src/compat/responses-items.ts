@@ -25,6 +25,8 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
   const results = new Map<string, Entry>()
   const leftOut = new Set<string>()
   const requests = new Map<unknown, Item>()
+  /** Ids of calls of tools that this server does not have. Some clients answer them as functions. */
+  const hosted = new Set<unknown>()
   /** Calls of MCP tools that the user has allowed. */
   const allowed: AllowedCall[] = []
   let reasoning = ''
@@ -63,16 +65,22 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
         // Some clients send the value itself instead of its text.
         const isText = Array.isArray(output) || typeof output === 'string'
         const given = isText ? output : output == null ? '' : JSON.stringify(output)
-        results.set(id, {
-          message: { role: 'tool', tool_call_id: id, content: contentIn(given, `${path}.output`) },
-          path,
-        })
+        // Only the service that made it can read it.
+        const readable = Array.isArray(given) ? given.filter((part) => part?.type !== 'encrypted_content') : given
+        const content = contentIn(readable, `${path}.output`)
         turn = null
+        if (hosted.has(id)) begin({ role: 'user', content }, path)
+        else results.set(id, { message: { role: 'tool', tool_call_id: id, content }, path })
         break
       }
       case 'reasoning':
         reasoning = reasoningIn(item)
         turn = null
+        break
+      case 'input_text':
+      case 'input_image':
+        turn = null
+        begin({ role: 'user', content: [partIn(item, path)] }, path)
         break
       case undefined:
         throw invalidInput(path, `"${path}" has neither "type" nor "role". Send {"role":"user","content":"Hello"}.`)
@@ -99,6 +107,7 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
         break
       default: {
         const text = textOfHosted(item)
+        if (item.call_id) hosted.add(item.call_id)
         if (!text) leftOut.add(wordOf(type, 'unknown').slice(0, 64))
         else if (wordOf(type).endsWith('_output')) {
           begin({ role: 'user', content: text }, path)

@@ -1,3 +1,4 @@
+import { Effort } from '../completions/chat-schema'
 import { Routing, ToolUse } from '../completions/schema'
 import { Firing } from '../guardrails/schema'
 import { randomBase62 } from '../kernel/crypto'
@@ -34,8 +35,6 @@ export const SvcMetadata = t.Object({
   guardrails: t.Optional(t.Array(Firing)),
   warnings: t.Optional(t.Array(t.String(), { description: 'What was ignored or done differently than requested' })),
 })
-
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
 const TextFormat = t.Union([
   t.Object({ type: oneOf(['text', 'json_object'] as const) }),
@@ -88,8 +87,8 @@ export const ResponseInput = namedObject(
     text: mayBe(t.Object({ format: mayBe(TextFormat), verbosity: mayBe(oneOf(['low', 'medium', 'high'] as const)) })),
     reasoning: mayBe(
       t.Object({
-        effort: mayBe(oneOf(EFFORTS)),
-        summary: mayBe(oneOf(['auto', 'concise', 'detailed'] as const)),
+        effort: Effort,
+        summary: mayBe(oneOf(['auto', 'concise', 'detailed', 'none'] as const)),
       }),
     ),
     include: mayBe(t.Array(t.String({ maxLength: 128 }), { maxItems: 32 })),

@@ -29,7 +29,10 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/
  * The tools of a response as functions (docs/api.md 29.5). Tools that this server does not have are left out with a
  * warning. Throws 400 `validation_error` if `tool_choice` requires one of those.
  */
-export function readTools({ tools: sent = [], tool_choice: choice }: ResponseInput, added: readonly Placed[] = []) {
+export function readTools({ tools: sent = [], tool_choice }: ResponseInput, added: readonly Placed[] = []) {
+  const kindOfChoice = typeof tool_choice === 'object' ? wordOf(tool_choice?.type) : ''
+  // Some clients send the mode as an object.
+  const choice = /^(?:auto|none|required)$/.test(kindOfChoice) ? (kindOfChoice as 'auto') : tool_choice
   const warnings: string[] = []
   const placed = [...(sent ?? []).map((tool, at) => ({ tool, path: `tools[${at}]` })), ...added]
   if (!placed.length && (choice == null || choice === 'auto')) return { ...NO_TOOLS, warnings }

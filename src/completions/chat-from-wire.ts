@@ -4,16 +4,8 @@ import { parseUntrustedJson } from '../kernel/json'
 import type { Static } from '../kernel/schema'
 import { isBlank, wordOf } from '../kernel/text'
 import { assertFits } from '../kernel/validation'
-import {
-  type FunctionChat,
-  formatOf,
-  functionsOf,
-  ignoredIn,
-  parametersOfChat,
-  serversIn,
-  withoutCustoms,
-} from './chat-parameters'
-import { type ChatMessage, type FunctionCall, OlderChat } from './chat-schema'
+import { formatOf, functionsOf, ignoredIn, parametersOfChat, serversIn } from './chat-parameters'
+import { type ChatMessage, type FunctionCall, type FunctionChat, OlderChat, withoutCustoms } from './chat-schema'
 import { assertAttachment, imageIn, isImage } from './images'
 import { toChatCompletion } from './present'
 import { assertMetadata, completionErrors } from './rules'
@@ -35,9 +27,9 @@ const TEXTS: ReadonlySet<string> = new Set(['text', 'input_text', 'output_text']
 /** The assistant's reasoning before this message, as its client sends it back. Empty if there is none. */
 const reasoningOf = (message: ChatMessage): string => {
   const { content, reasoning_content: long, reasoning: short, reasoning_details: details } = message
-  const [parts = []] = [details, content].filter(Array.isArray)
-  const thoughts = parts.filter((part) => /^(?:thinking|reasoning)/.test(part?.type))
-  return long || wordOf(short) || thoughts.map(({ thinking, text }) => wordOf(thinking ?? text)).join('')
+  const [parts = []] = [details, long, content].filter(Array.isArray)
+  const thoughts = parts === long ? long : parts.filter((part) => /^(?:thinking|reasoning)/.test(part?.type))
+  return wordOf(long) || wordOf(short) || thoughts.map(({ thinking, text }) => wordOf(thinking ?? text)).join('')
 }
 
 /** The images of a message. Its index in the request's `messages` is `index`, and its index in `context` is `turn`. */

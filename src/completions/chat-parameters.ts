@@ -1,13 +1,12 @@
-import { EFFORTS, type EngineTool } from '../engines'
+import type { EngineTool } from '../engines'
 import { sha256Hex } from '../kernel/crypto'
 import { invalidInput, messageOf, quoted } from '../kernel/errors'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
-import { wordOf } from '../kernel/text'
 import { assertFits } from '../kernel/validation'
 import { newAllowance, problemsOf, sizeIfWritten, validatorOf } from '../tools'
 import type { McpServer } from '../tools/schema'
 import type { OfferedTools } from './agent-schema'
-import { type ChatMessage, type FunctionCall, type FunctionTool, type SentMessage, ToolChoice } from './chat-schema'
+import { type ChatMessage, Effort, type FunctionChat, type FunctionTool, ToolChoice } from './chat-schema'
 import { ignoredNamesIn, ignoredWarning } from './rules'
 import type { CompletionRequest } from './run'
 import type { ChatInput } from './schema'
@@ -18,9 +17,6 @@ const Limit = maybe(t.Integer({ minimum: 1 }))
 
 /** A text that ends an answer. */
 const StopText = t.String({ minLength: 1, maxLength: 256 })
-
-/** Two vendors have a word more: the most, and the engine's own effort. */
-const Effort = maybe(oneOf([...EFFORTS, 'max', 'default'] as const))
 
 /** Members of a chat request that take effect on the addresses where clients expect them to (docs/api.md 33.2). */
 const ChatParameters = t.Object({
@@ -166,6 +162,7 @@ function inUsualForm(choice: unknown): unknown {
   const { type, allowed_tools: allowed = choice, ...named } = choice as { type?: unknown; allowed_tools?: object }
   if (MODES.has(type)) return type
   const { name, custom } = named as { name?: unknown; custom?: unknown }
+  if (type == null && 'function' in choice) return { ...choice, type: 'function' }
   if (type === 'custom' && custom) return { type: 'function', function: custom }
   if (name !== undefined && !('function' in choice)) return { type: 'function', function: { name } }
   const { mode, tools } = allowed as { mode?: unknown; tools?: unknown }
@@ -299,98 +296,4 @@ function problemOf(content: string, check: (value: unknown) => string | null): s
   // The validator is shared with tools, so its sentences begin with "The arguments".
   const problem = check(value)?.replace(/^The arguments(?: together)?/, 'it')
   return problem ? `The answer does not fit the response format: ${problem}` : null
-}
-
-type Custom = {
-  name?: unknown
-  description?: string | null | undefined
-  format?: Record<string, unknown> | null | undefined
-}
-
-const MAX_DESCRIPTION = 32_768
-
-/**
- * A custom tool, which takes one text instead of arguments, as a function with this text as its only argument
- * (docs/api.md 4, 29.5). The description contains its grammar.
- */
-export function functionOfCustom(name: string, { description, format }: Custom): FunctionTool {
-  const grammar = grammarIn(format)
-  const sentences = [
-    description,
-    grammar && `The input follows this ${wordOf(grammar.syntax)} grammar: ${wordOf(grammar.definition)}`,
-  ]
-  return {
-    type: 'function',
-    function: {
-      name,
-      description: sentences.filter(Boolean).join('\n').slice(0, MAX_DESCRIPTION),
-      parameters: { type: 'object', required: ['input'], properties: { input: { type: 'string' } } },
-    },
-  }
-}
-
-/** A warning for the client if the custom tool has a grammar. */
-export const grammarWarning = ({ name, format }: Custom): string[] =>
-  grammarIn(format) ? [`The grammar of ${messageOf(name)} was described to the engine; it is not enforced.`] : []
-
-/** Chats put the grammar in its own member, responses beside its type. */
-function grammarIn(format: Custom['format']): { syntax?: unknown; definition?: unknown } | null {
-  if (format?.type !== 'grammar') return null
-  return typeof format.grammar === 'object' && format.grammar !== null ? format.grammar : format
-}
-
-export const argumentsOfInput = (input: string): string => JSON.stringify({ input })
-
-/** The input of a custom tool in its function's arguments, or the arguments if they contain no such text. */
-export function inputOf(args: string): string {
-  try {
-    const { input } = JSON.parse(args) as { input?: unknown }
-    return typeof input === 'string' ? input : args
-  } catch {
-    return args
-  }
-}
-
-/** A chat without custom tools: all tools and calls are functions or MCP servers. */
-export type FunctionChat = Omit<ChatInput, 'messages'> & { messages: ChatMessage[] }
-
-/**
- * A chat with its custom tools and their calls as functions (docs/api.md 4). `customs` are the names of those tools.
- * Throws 400 `validation_error` for a tool or a call without a name.
- */
-export function withoutCustoms(sent: ChatInput): {
-  input: FunctionChat
-  customs: ReadonlySet<string>
-  warnings: string[]
-} {
-  const customs = new Set<string>()
-  const warnings: string[] = []
-  const hasCalls = sent.messages.some(({ tool_calls: calls }) => calls?.length)
-  if (!sent.tools?.length && !hasCalls) return { input: sent as FunctionChat, customs, warnings }
-  const tools = sent.tools?.map((tool, place) => {
-    if (tool.type !== 'custom') return tool
-    const custom: Custom = tool.custom ?? tool
-    const path = `tools[${place}]${tool.name === undefined ? '.custom' : ''}`
-    if (typeof custom.name !== 'string') throw invalidInput(path, `"${path}" is missing.`)
-    customs.add(custom.name)
-    warnings.push(...grammarWarning(custom))
-    return functionOfCustom(custom.name, custom)
-  })
-  const messages = hasCalls ? sent.messages.map(withFunctionCalls) : (sent.messages as ChatMessage[])
-  return { input: { ...sent, ...(customs.size ? { tools } : {}), messages }, customs, warnings }
-}
-
-function withFunctionCalls({ tool_calls: calls, ...message }: SentMessage, place: number): ChatMessage {
-  if (!calls) return message
-  return {
-    ...message,
-    tool_calls: calls.map((call, number): FunctionCall => {
-      const { function: called, custom, ...rest } = call
-      if (custom && !called)
-        return { ...rest, function: { name: custom.name, arguments: argumentsOfInput(custom.input) } }
-      const path = `messages[${place}].tool_calls[${number}].${call.type ?? 'function'}`
-      if (!called) throw invalidInput(path, `"${path}" is missing.`)
-      return { ...rest, function: called }
-    }),
-  }
 }

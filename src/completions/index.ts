@@ -5,16 +5,8 @@ export { TURN_GAP } from './agent-schema'
 export { modeOfCall } from './agent-turn'
 export type { CacheChoice, Cached, CacheReading } from './cache'
 export { requestFromChat } from './chat-from-wire'
-export {
-  argumentsOfInput,
-  cacheMarksOf,
-  endUserOf,
-  formOfSchema,
-  functionOfCustom,
-  grammarWarning,
-  inputOf,
-  samplingOf,
-} from './chat-parameters'
+export { cacheMarksOf, endUserOf, formOfSchema, samplingOf } from './chat-parameters'
+export { argumentsOfInput, functionOfCustom, grammarWarning, inputOf } from './chat-schema'
 export { assertInput, requestFromInput } from './completion-from-wire'
 export { cacheRulesOf } from './config'
 export { assembleSystem, type Voice } from './decide'

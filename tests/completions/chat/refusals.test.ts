@@ -34,7 +34,7 @@ const REFUSED: Refusal[] = [
   [
     'a part of no kind',
     { messages: [{ role: 'user', content: [{ type: 'no' }] }] },
-    '"messages[0].content[0].type" is "no". Use text, input_text, output_text, image_url, input_image, image, file, input_audio, refusal, thinking, reasoning or redacted_thinking.',
+    '"messages[0].content[0].type" is "no". Use text, input_text, output_text, image_url, input_image, image, file, input_file, document, input_audio, refusal, thinking, reasoning, redacted_thinking, tool_use or tool_result.',
   ],
   [
     'an image part without an image',
