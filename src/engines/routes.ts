@@ -21,8 +21,8 @@ export function engineRoutes(engines: EngineService, clock: Clock, guard: Guard)
   let kept = { bytes: Buffer.alloc(0), madeAt: Number.NEGATIVE_INFINITY, changes: -1 }
 
   /**
-   * The list as JSON, with room at its end for the value of `request_id`. Clients ask for it often, and it is long, so
-   * only that value is written anew. Valid until the next call. A response copies the bytes.
+   * The list as JSON, with room at its end for the value of `request_id`. The list is long and clients ask for it often,
+   * so only the end changes. The bytes are valid until the next call. A response copies them.
    */
   function listBytes(room: number): Buffer<ArrayBuffer> {
     const now = clock.monotonic()
