@@ -7,7 +7,7 @@ import { argument, choice, flag, needed } from '../words'
 
 const columns = columnsOf`
   user_id USER ${({ user_id }, whole) => String(user_id).slice(0, whole ? 36 : 8)}, name NAME, email E-MAIL,
-  role ROLE, joined_at JOINED time`
+  role ROLE, joined_at JOINED time, last_seen_at LAST SEEN time, active_keys KEYS number`
 
 const invitationColumns = columnsOf`
   id INVITATION, org_id ORG wide, email E-MAIL, role ROLE, status STATUS, expires_at EXPIRES time`

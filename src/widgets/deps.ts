@@ -43,7 +43,7 @@ export type OtherModules = {
   /** The caller that a widget's answers run as. Null if its key no longer works. */
   keyOf(id: KeyId): Promise<KeyCaller | null>
   outbound: Pick<Outbound, 'fetchPublic' | 'readUrl' | 'assertPublicUrl'>
-  orgs: Pick<OrgService, 'user' | 'userByEmail' | 'members'>
+  orgs: Pick<OrgService, 'user' | 'userByEmail' | 'roleOf'>
   masterKey: Uint8Array
   origin(): string
   settings: Values<typeof widgetSettings>

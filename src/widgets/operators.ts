@@ -383,7 +383,7 @@ async function personOf({ orgs }: Deps, reader: Reader, owner: OwnerScope, ref: 
   const user = UserId.is(ref) ? await orgs.user(reader, ref) : await orgs.userByEmail(reader, ref)
   const orgId = owner.startsWith('org:') ? owner.slice('org:'.length) : ''
   if (!user || user.disabled_at !== null) throw noSuchPerson()
-  const team = OrgId.is(orgId) ? await orgs.members.all(reader, orgId) : []
-  if (owner !== `user:${user.id}` && !team.some(({ user_id }) => user_id === user.id)) throw noSuchPerson()
+  const role = OrgId.is(orgId) ? await orgs.roleOf(reader, orgId, user.id) : null
+  if (owner !== `user:${user.id}` && role === null) throw noSuchPerson()
   return { id: user.id, name: publicName(user.name) }
 }

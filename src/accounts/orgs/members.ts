@@ -40,27 +40,22 @@ import {
 import type { InvitationRow, UserRow } from './table'
 
 /** Members of an org and their roles. An org always keeps at least one owner. */
-export const memberVerbs = { list: listMembers, all, add: addMember, setRole, remove: removeMember, join }
+export const memberVerbs = { list: listMembers, add: addMember, setRole, remove: removeMember, join }
 
 /** `GET /orgs/{id}/members`, for all members; oldest membership first. */
-async function listMembers(deps: OrgDeps, { caller }: Call<Caller>, id: string): Promise<Member[]> {
-  const { read } = deps.store
-  return all(deps, read, (await orgForCaller(read, caller, id)).org.id)
-}
-
-/** Like `listMembers`, without a permission check. */
-async function all(_deps: OrgDeps, reader: Reader, orgId: OrgId): Promise<Member[]> {
-  return (await rows.list(reader, orgId)).map(presentMember)
+async function listMembers({ store, clock }: OrgDeps, { caller }: Call<Caller>, id: string): Promise<Member[]> {
+  const { org, role } = await orgForCaller(store.read, caller, id)
+  return (await rows.list(store.read, org.id, clock.now())).map((member) => presentMember(member, role))
 }
 
 /** For operators: adds an account as a member. An existing member gets the role. Throws 409 for the last owner. */
 function addMember(deps: OrgDeps, call: Call<OperatorCaller>, id: string, { user, role }: NewMember): Promise<Member> {
   return deps.store.write(async (tx) => {
-    const { org } = await lockOrgForCaller(tx, call.caller, id)
+    const { org, role: callerRole } = await lockOrgForCaller(tx, call.caller, id)
     const { id: userId } = await findUser(tx, user)
     const isNew = await join(deps, tx, call, { orgId: org.id, userId, role, invitedBy: null })
-    const member = await findMember(tx, call.caller, org.id, userId)
-    return changeRole(deps, tx, call, member, isNew ? member.role : role)
+    const member = await findMember(deps, tx, call.caller, org.id, userId)
+    return presentMember(await changeRole(deps, tx, call, member, isNew ? member.role : role), callerRole)
   })
 }
 
@@ -71,9 +66,9 @@ function addMember(deps: OrgDeps, call: Call<OperatorCaller>, id: string, { user
 function setRole(deps: OrgDeps, call: Call<Caller>, id: string, user: string, role: Role): Promise<Member> {
   return deps.store.write(async (tx) => {
     const { org, role: callerRole } = await lockOrgForCaller(tx, call.caller, id)
-    const member = await findMember(tx, call.caller, org.id, user)
+    const member = await findMember(deps, tx, call.caller, org.id, user)
     assertMayAssign(callerRole, member.role, role)
-    return changeRole(deps, tx, call, member, role)
+    return presentMember(await changeRole(deps, tx, call, member, role), callerRole)
   })
 }
 
@@ -86,7 +81,7 @@ function removeMember(deps: OrgDeps, call: Call<Caller>, id: string, user: strin
     const { caller } = call
     const { org, role: callerRole } = await lockOrgForCaller(tx, caller, id)
     const isSelf = caller.type !== 'operator' && caller.orgId === null && user === caller.userId
-    const member = await findMember(tx, caller, org.id, user)
+    const member = await findMember(deps, tx, caller, org.id, user)
     if (!isSelf) assertMayAssign(callerRole, member.role)
     await assertNotLastOwner(tx, member)
     const { org_id: orgId, user_id: userId } = member
@@ -99,9 +94,15 @@ function removeMember(deps: OrgDeps, call: Call<Caller>, id: string, user: strin
 }
 
 /** Operators may use any reference of `findUser`. Throws 404 for a user who is not a member, and a malformed id. */
-async function findMember(reader: Reader, caller: Caller, orgId: OrgId, user: string): Promise<MemberWithAccount> {
+async function findMember(
+  { clock }: OrgDeps,
+  reader: Reader,
+  caller: Caller,
+  orgId: OrgId,
+  user: string,
+): Promise<MemberWithAccount> {
   const userId = caller.type === 'operator' ? (await findUser(reader, user)).id : user
-  const member = UserId.is(userId) ? await rows.find(reader, orgId, userId) : undefined
+  const member = UserId.is(userId) ? await rows.find(reader, orgId, userId, clock.now()) : undefined
   if (!member) throw orgErrors.memberNotFound()
   return member
 }
@@ -131,14 +132,14 @@ async function changeRole(
   call: Call<Caller>,
   member: MemberWithAccount,
   role: Role,
-): Promise<Member> {
-  if (member.role === role) return presentMember(member)
+): Promise<MemberWithAccount> {
+  if (member.role === role) return member
   await assertNotLastOwner(tx, member)
   if (role === 'owner') await assertMayOwn(deps, tx, call, member.user_id)
   await rows.setRole(tx, member, role)
   const metadata = { user_id: member.user_id, from: member.role, to: role }
   await recordOrgChange(deps, tx, call, member.org_id, { action: 'org.member_updated', metadata })
-  return presentMember({ ...member, role })
+  return { ...member, role }
 }
 
 async function assertNotLastOwner(tx: Tx, { role, org_id }: MemberWithAccount): Promise<void> {
@@ -183,7 +184,7 @@ async function issue(
 ): Promise<Issued> {
   const address = normalizeEmail(email)
   const existingUser = await orgRepository.userByEmail(tx, address)
-  if (existingUser && (await rows.find(tx, orgId, existingUser.id))) throw orgErrors.alreadyMember(address)
+  if (existingUser && (await orgRepository.role(tx, orgId, existingUser.id))) throw orgErrors.alreadyMember(address)
   const now = deps.clock.now()
   const { token, hash } = mintInvitationToken()
   const row: InvitationRow = {

@@ -3,7 +3,8 @@ import { iso, isoOrNull } from '../../kernel/clock'
 import type { Reader } from '../../kernel/store'
 import { type OrgAndRole, orgForCaller } from './access'
 import { type MemberWithAccount, orgRepository as rows } from './repository'
-import type { Member, OperatorOrg, Org } from './schema'
+import { mayDo } from './rules'
+import type { Member, OperatorOrg, Org, Role } from './schema'
 
 /** Orgs as the caller sees them: members see their role, operators the operator-only fields. */
 export async function presentAll(
@@ -40,10 +41,19 @@ export async function view(reader: Reader, caller: TenantCaller, id: string): Pr
   return org as Org
 }
 
-export const presentMember = ({ user_id, name, email, role, joined_at }: MemberWithAccount): Member => ({
-  user_id,
-  name,
-  email,
-  role,
-  joined_at: iso(joined_at),
-})
+/** A member. Only callers with `manageMembers` see when they were last seen, and how many keys they have. */
+export const presentMember = (
+  { user_id, name, email, role, joined_at, last_seen_at, active_keys }: MemberWithAccount,
+  caller: Role,
+): Member => {
+  const seesActivity = mayDo(caller, 'manageMembers')
+  return {
+    user_id,
+    name,
+    email,
+    role,
+    joined_at: iso(joined_at),
+    last_seen_at: seesActivity ? isoOrNull(last_seen_at) : null,
+    active_keys: seesActivity ? active_keys : null,
+  }
+}

@@ -5,6 +5,9 @@ import { type PageRequest, pagesBy, sliceBy } from '../../kernel/keyset'
 import { type Page, toPage } from '../../kernel/page'
 import { rowsOf } from '../../kernel/rows'
 import { counted, query, type Reader, type Tx } from '../../kernel/store'
+import { sessions } from '../auth/table'
+import { keyRepository } from '../keys/repository'
+import { apiKeys } from '../keys/table'
 import type { InvitationId, Role } from './schema'
 import {
   type InvitationRow,
@@ -187,20 +190,21 @@ export const orgRepository = {
   },
 }
 
-/** A membership with the user's e-mail address and name. */
-export type MemberWithAccount = MemberRow & { email: string; name: string | null }
+/** A membership with the user's account, newest use of a session, and number of active keys of the org. */
+export type MemberWithAccount = MemberRow &
+  Pick<UserRow, 'email' | 'name'> & { last_seen_at: number | null; active_keys: number }
 
 /** Memberships of orgs. */
 export const memberRows = {
   /** Oldest first, so that the founder of the org is at the top. */
-  async list(db: Reader, orgId: OrgId): Promise<MemberWithAccount[]> {
+  async list(db: Reader, orgId: OrgId, now: number): Promise<MemberWithAccount[]> {
     const [member, user] = [db.of(members), db.of(users)]
-    return withAccounts(db).where(eq(member.org_id, orgId)).orderBy(asc(member.joined_at), asc(user.id))
+    return withAccounts(db, orgId, now).where(eq(member.org_id, orgId)).orderBy(asc(member.joined_at), asc(user.id))
   },
 
-  async find(db: Reader, orgId: OrgId, userId: UserId): Promise<MemberWithAccount | undefined> {
+  async find(db: Reader, orgId: OrgId, userId: UserId, now: number): Promise<MemberWithAccount | undefined> {
     const member = db.of(members)
-    return (await withAccounts(db).where(and(eq(member.org_id, orgId), eq(member.user_id, userId))))[0]
+    return (await withAccounts(db, orgId, now).where(and(eq(member.org_id, orgId), eq(member.user_id, userId))))[0]
   },
 
   owners: (db: Reader, org_id: OrgId) => membersOfOrgs.count(db, { org_id, role: 'owner' }),
@@ -231,8 +235,16 @@ export const memberRows = {
   },
 }
 
-const withAccounts = (db: Reader) => {
-  const [member, user] = [db.of(members), db.of(users)]
+/** Keys are counted once for the org, because a count per member would read all keys of the org each time. */
+const withAccounts = (db: Reader, orgId: OrgId, now: number) => {
+  const [member, user, session, key] = [db.of(members), db.of(users), db.of(sessions), db.of(apiKeys)]
+  const newestUse = sql`(select max(${session.last_seen_at}) from ${session} where ${session.user_id} = ${member.user_id})`
+  const keys = db
+    .select({ user_id: key.user_id, total: count().as('total') })
+    .from(key)
+    .where(and(eq(key.org_id, orgId), keyRepository.live(db, now)))
+    .groupBy(key.user_id)
+    .as('keys')
   return db
     .select({
       org_id: member.org_id,
@@ -241,9 +253,12 @@ const withAccounts = (db: Reader) => {
       joined_at: member.joined_at,
       email: user.email,
       name: user.name,
+      last_seen_at: newestUse.mapWith(session.last_seen_at) as SQL<number | null>,
+      active_keys: sql`coalesce(${keys.total}, 0)`.mapWith(Number),
     })
     .from(member)
     .innerJoin(user, eq(user.id, member.user_id))
+    .leftJoin(keys, eq(keys.user_id, member.user_id))
 }
 
 const MAX_INVITATIONS = 500

@@ -76,6 +76,13 @@ export const Member = namedObject('Member', {
   email: t.String(),
   role: oneOf(ROLES),
   joined_at: Timestamp,
+  last_seen_at: nullable({
+    ...Timestamp,
+    description: 'Last use of a session. Null for callers without manageMembers',
+  }),
+  active_keys: nullable(
+    t.Integer({ description: 'Working keys they made in the organization. Null for callers without manageMembers' }),
+  ),
 })
 export type Member = Static<typeof Member>
 

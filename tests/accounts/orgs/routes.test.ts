@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { Role } from '../../../src/accounts/orgs/schema'
+import type { Member, Role } from '../../../src/accounts/orgs/schema'
 import { at, type Refusal, refusals } from '../../support/refusals'
 import { createWorld } from '../../support/world'
 import { createTeam, emailOf, issueInvitation, rolesOf, type Team } from './team'
@@ -149,9 +149,32 @@ test('the members of an org are seen by all of them, with name, address and role
       'owner',
       'viewer',
     ])
-    expect(Object.keys(body.members[0]).toSorted()).toEqual(['email', 'joined_at', 'name', 'role', 'user_id'])
+    expect(Object.keys(body.members[0]).toSorted()).toEqual(
+      'active_keys email joined_at last_seen_at name role user_id'.split(' '),
+    )
   }
   expect((await team.outsider.send('GET', `orgs/${team.id}/members`)).status).toBe(404)
+})
+
+test('owners and admins see when members were last seen and how many working keys they have', async () => {
+  const [team, other] = [await createTeam(world), await createTeam(world)]
+  await other.join('admin', team.admin)
+  const ends = (await team.orgKey(team.admin)).id
+  for (const of of [team, team, other]) await of.orgKey(team.admin)
+  await team.admin.send('DELETE', `keys/${ends}`)
+  await world.signedIn(team.admin)
+  await world.signedIn(other.owner)
+
+  for (const who of ['owner', 'admin', 'member', 'viewer'] as const) {
+    const { body } = await team[who].send('GET', `orgs/${team.id}/members`)
+    const found = new Map<string, Member>(body.members.map((member: Member) => [member.role, member]))
+    const [busy, idle] = [found.get('admin')!, found.get('viewer')!]
+    const sees = who === 'owner' || who === 'admin'
+    expect(idle).toMatchObject({ last_seen_at: null, active_keys: sees ? 0 : null })
+    expect(busy.active_keys).toBe(sees ? 2 : null)
+    if (sees) expect(Math.abs(Date.parse(busy.last_seen_at!) - world.clock.now())).toBeLessThan(60_000)
+    else expect(busy.last_seen_at).toBeNull()
+  }
 })
 
 /** What each may do: statuses of owner, admin, member, viewer, outsider. */

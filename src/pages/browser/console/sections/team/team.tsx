@@ -14,7 +14,7 @@ import { agoColumn, chipColumn, column } from '../../ui/columns'
 import { Button, Code, CopyButton, Id } from '../../ui/controls'
 import { Card, Grid } from '../../ui/facts'
 import { field } from '../../ui/fields'
-import { money, plural, sum, Time } from '../../ui/format'
+import { Ago, money, plural, sum, Time } from '../../ui/format'
 import { Empty, Shown } from '../../ui/states'
 
 const ROLES = [
@@ -103,6 +103,12 @@ function SpentBy({ user_id }: Member) {
   return Date.parse(data.known_from) > Date.parse(from) ? `at least ${spent}` : spent
 }
 
+/** Without the permission to manage members, neither this nor the number of keys is known. */
+function lastSeen({ last_seen_at, active_keys }: Member) {
+  if (last_seen_at) return <Ago at={last_seen_at} />
+  return active_keys === null ? '–' : 'never'
+}
+
 const Members = defineScreen<Member>('team', 'Team', {
   list: { path: (owner) => `${pathOf(owner)}/members`, rows: 'members' },
   idOf: ({ user_id }) => user_id,
@@ -111,6 +117,18 @@ const Members = defineScreen<Member>('team', 'Team', {
     column('email', 'E-mail', { width: 'minmax(0, 1.5fr)' }),
     column('role', 'Role', { main: true, width: '120px' }),
     column('joined', 'Joined', { cell: ({ joined_at }) => <Time at={joined_at} only="day" />, width: '112px' }),
+    column('seen', 'Last seen', {
+      cell: lastSeen,
+      sort: ({ last_seen_at }) => last_seen_at,
+      number: true,
+      width: '112px',
+    }),
+    column('keys', 'Keys', {
+      cell: ({ active_keys }) => active_keys ?? '–',
+      sort: ({ active_keys }) => active_keys,
+      number: true,
+      width: '72px',
+    }),
     column('spent', 'Spent this month', {
       cell: (member) => <SpentBy {...member} />,
       number: true,
@@ -135,6 +153,8 @@ const Members = defineScreen<Member>('team', 'Team', {
       'E-mail': it.email,
       Role: it.role,
       Joined: <Time at={it.joined_at} />,
+      'Last seen': lastSeen(it),
+      Keys: it.active_keys ?? '–',
       'Spent this month': <SpentBy {...it} />,
       Id: <Id id={it.user_id} />,
       Calls: <Link href={`/${slug}/requests?user_id=${it.user_id}`}>See them</Link>,
