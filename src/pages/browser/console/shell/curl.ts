@@ -1,5 +1,6 @@
 import type { Method } from './api'
 import { at } from './boot'
+import { shellWord } from './command'
 
 /** A prompt that every engine can answer, including the built-in one. */
 export const FIRST_CALL = { prompt: 'What is 17 * 23?' }
@@ -9,4 +10,4 @@ export const curlOf = (path: string, body: object, method?: Method, key = '$SVC_
   `curl ${method ? `-X ${method} ` : ''}${new URL(at('/api/v1'), location.origin).href}${path} \\
   -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\
-  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`
+  -d ${shellWord(body)}`

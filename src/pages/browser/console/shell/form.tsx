@@ -3,12 +3,18 @@ import { Button, Code, jsonOf, SendForm } from '../ui/controls'
 import { type FormField, OneField, sentOf, writtenOf } from '../ui/fields'
 import { Failed } from '../ui/states'
 import { type Method, useOwner, useSend } from './api'
+import { boot } from './boot'
+import { commandOf, shellWord } from './command'
 import { curlOf } from './curl'
 import { NoRight } from './no-right'
 import { createValue } from './value'
 
 /** True if a form on the page has unsaved changes. Closing it then asks first. */
 export const unsaved = createValue(false)
+
+/** What a form can be shown as. */
+const KINDS = ['request', 'command'] as const
+type Kind = (typeof KINDS)[number]
 
 type Written = Record<string, string | boolean>
 
@@ -54,7 +60,7 @@ export type FormProps<Answer> = {
   disabled?: string | undefined
 }
 
-/** A form for one call: its fields, their problems, and the equivalent request. */
+/** A form for one call: its fields, their problems, and the equivalent request and command. */
 export function Form<Answer = unknown>(props: FormProps<Answer>) {
   const { fields, values, method, path, touches, verb, more, onDone, onCancel, onChange, children, permission } = props
   const owner = useOwner()
@@ -65,7 +71,7 @@ export function Form<Answer = unknown>(props: FormProps<Answer>) {
   )
   const [wrong, setWrong] = useState<string | null>(null)
   const [savedAt, setSavedAt] = useState<Date | null>(null)
-  const [isShown, setShown] = useState(false)
+  const [shown, setShown] = useState<Kind | null>(null)
   useWarning()
   const whole = () => {
     const body = bodyOf(fields, written)
@@ -102,6 +108,12 @@ export function Form<Answer = unknown>(props: FormProps<Answer>) {
     wrong === name
       ? 'This is not JSON.'
       : send.error?.details.find(({ path: at }) => at === name || at.startsWith(`${name}.`))?.message
+  const whose = owner.looksAt ?? (owner.id ? `org:${owner.id}` : `user:${boot.user.id}`)
+  const command = commandOf(method, path, whose)
+  const textOf = (kind: Kind) => {
+    const body = shownOf(fields, whole)
+    return kind === 'request' ? curlOf(path, body, method) : `printf %s ${shellWord(body)} |\n  ${command}`
+  }
   return (
     <SendForm className="form" onSend={() => save()}>
       {fields.map((field) => (
@@ -118,9 +130,16 @@ export function Form<Answer = unknown>(props: FormProps<Answer>) {
       {send.error && <Failed problem={send.error} />}
       {isRefused ? <NoRight what="change this" /> : props.disabled && <p className="faint">{props.disabled}</p>}
       <div className="actions end">
-        <Button kind="plain" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-          As request
-        </Button>
+        {(command ? KINDS : KINDS.slice(0, 1)).map((kind) => (
+          <Button
+            key={kind}
+            kind="plain"
+            aria-expanded={shown === kind}
+            onClick={() => setShown(shown === kind ? null : kind)}
+          >
+            {`As ${kind}`}
+          </Button>
+        ))}
         <span role="status" className="saved">
           {savedAt && `Saved ${savedAt.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })}`}
         </span>
@@ -129,12 +148,13 @@ export function Form<Answer = unknown>(props: FormProps<Answer>) {
           {verb}
         </Button>
       </div>
-      {isShown && <Code text={requestOf(method, path, fields, whole)} label="request" />}
+      {shown && <Code text={textOf(shown)} label={shown} />}
     </SendForm>
   )
 }
 
-function requestOf(method: Method, path: string, fields: readonly FormField[], whole: () => object): string {
+/** The body to show: without secrets, and empty until it is valid. */
+function shownOf(fields: readonly FormField[], whole: () => object): object {
   let body: Record<string, unknown>
   try {
     body = { ...whole() }
@@ -142,7 +162,7 @@ function requestOf(method: Method, path: string, fields: readonly FormField[], w
     body = {}
   }
   for (const { kind, name } of fields) if (kind === 'password' && name in body) body[name] = '…'
-  return curlOf(path, body, method)
+  return body
 }
 
 /** While there are unsaved changes, the browser asks before the page closes. */
