@@ -68,7 +68,9 @@ export function outcomeOf(
 function requestedMs(header: string | null, now: number): number {
   if (header === null) return 0
   const text = header.trim()
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : /[a-z]/i.test(text) ? Date.parse(text) - now : 0
+  // Of the three forms of a date, the one that ends in its year names no zone. It means GMT (RFC 9110 5.6.7).
+  const date = / \d{4}$/.test(text) ? `${text} GMT` : text
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : /[a-z]/i.test(text) ? Date.parse(date) - now : 0
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS)
 }
 

@@ -38,11 +38,23 @@ describe('an attempt (J26)', () => {
     ['', 5 * SECOND],
     ['1.5', 5 * SECOND],
     ['Thu, 01 Jan 2026 00:10:00 GMT', 600 * SECOND],
+    ['Thursday, 01-Jan-26 00:10:00 GMT', 600 * SECOND],
     ['Wed, 31 Dec 2025 00:10:00 GMT', 5 * SECOND],
     ['Sat, 01 Jan 2028 00:00:00 GMT', 12 * HOUR],
   ])('Retry-After: %j waits %i ms', (retryAfter, wait) => {
     expect(answered(429, retryAfter).next).toBe(NOW + wait)
     expect(answered(503, retryAfter).next).toBe(NOW + wait)
+  })
+
+  test('a Retry-After date that names no zone is in GMT, whatever the zone of the machine', () => {
+    const { TZ } = process.env
+    process.env.TZ = 'America/New_York'
+    try {
+      expect(new Date(NOW).getTimezoneOffset()).not.toBe(0)
+      expect(answered(429, 'Thu Jan  1 00:10:00 2026').next).toBe(NOW + 600 * SECOND)
+    } finally {
+      process.env.TZ = TZ ?? 'UTC'
+    }
   })
 
   test.each(['dns', 'connect', 'tls', 'timeout', 'reset', 'not_allowed'] as const)('%s is tried again', (failure) => {
