@@ -151,6 +151,29 @@ inChromium('people and endpoints in the console', async () => {
     expect(problems).toEqual([])
     await page.close()
   })
+
+  test('endpoints that are marked are switched off together', async () => {
+    const owner = await world.person({ ofOrg: false })
+    for (const path of ['a', 'b'])
+      await owner.send('POST', 'webhooks', { url: `${receiver.url}/${path}`, event_types: ['*'] })
+    const enabled = async () =>
+      (await owner.send('GET', 'webhooks')).body.webhooks.map((it: { enabled: boolean }) => it.enabled)
+    const { page, problems } = await open('/me/webhooks', {}, owner)
+    await page.waitForFunction(() => document.querySelectorAll('.table-body .mark-box').length === 2)
+    for (const box of await page.$$('.table-body .mark-box')) await box.click()
+    await sees(page, '2 rows marked')
+    const offered = await page.$$eval('.marked button', (all) => all.map(({ textContent }) => textContent))
+    expect(offered).toEqual(['Switch off', 'Delete…', 'Clear'])
+    expect(await wrongIn(page, 'webhooks-marked')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await page.click('.marked button')
+    await sees(page, 'Switch off: 2 rows')
+    await page.$$eval('.veil button', (all) => all.find((it) => it.textContent === 'Switch off')!.click())
+    await page.waitForFunction(() => !document.querySelector('.marked'))
+    expect(await enabled()).toEqual([false, false])
+    expect(problems).toEqual([])
+    await page.close()
+  })
 })
 
 /** The code that the page shows takes what this server signs, and nothing else. */

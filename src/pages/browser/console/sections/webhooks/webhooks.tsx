@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Deliveries, Rotated, Webhook, WebhookStats } from '../../../../../webhooks/schema'
-import { Actions, deletion } from '../../shell/actions'
+import { Actions, type ActionsProps, deletion } from '../../shell/actions'
 import { useGet, useMay } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, column } from '../../ui/columns'
@@ -26,46 +26,39 @@ const TYPES = [['', 'Event: any'], ...EVENTS.map(([name]) => [name, name] as con
 const TESTS = [['', 'completion.created'], ...TYPES.slice(1).filter(([name]) => name !== 'completion.created')] as const
 const RESULTS = { '': 'All', failed: 'Failed', success: 'Delivered' } as const
 
-function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
+function actionsOf(row: Webhook, close: () => void): Omit<ActionsProps, 'touches'> {
+  const path = `/webhooks/${row.id}`
+  return {
+    permission: 'manageWebhooks',
+    actions: [
+      {
+        label: 'Rotate the secret…',
+        path: `${path}/rotate-secret`,
+        body: { grace_seconds: GRACE_S },
+        ask: ROTATION,
+        shows: ({ signing_secret }: Rotated) => <NewSecret secret={signing_secret} onDone={close} />,
+      },
+      { label: row.enabled ? 'Switch off' : 'Switch on', method: 'PATCH', path, body: { enabled: !row.enabled } },
+      deletion(
+        path,
+        `Nothing more is delivered to ${nameOf(row)}. Its record of deliveries goes too. This cannot be undone.`,
+        close,
+      ),
+    ],
+  }
+}
+
+function WebhookBody({ row }: { row: Webhook }) {
   const path = `/webhooks/${row.id}`
   const may = useMay('manageWebhooks')
   const stats = useGet<WebhookStats>(`${path}/stats`)
   const [status, setStatus] = useState('')
   const [type, setType] = useState('')
   const deliveries = useGet<Deliveries>(`${path}/deliveries`, { status, event_type: type }, { everyMs: 5_000 })
-  const [secret, setSecret] = useState<string | null>(null)
   const [tested, setTested] = useState('')
   const [opened, setOpened] = useState<string | null>(null)
-  if (secret) return <NewSecret secret={secret} onDone={() => setSecret(null)} />
   return (
     <>
-      {may && (
-        <Actions
-          touches={['/webhooks']}
-          actions={[
-            {
-              label: 'Send a test',
-              path: `${path}/test`,
-              body: tested ? { event_type: tested, data: sampleOf(tested) } : {},
-            },
-            {
-              label: 'Rotate the secret…',
-              path: `${path}/rotate-secret`,
-              body: { grace_seconds: GRACE_S },
-              ask: ROTATION,
-              done: ({ signing_secret }: Rotated) => setSecret(signing_secret),
-            },
-            { label: row.enabled ? 'Switch off' : 'Switch on', method: 'PATCH', path, body: { enabled: !row.enabled } },
-            deletion(
-              path,
-              `Nothing more is delivered to ${row.url}. Its record of deliveries goes too. This cannot be undone.`,
-              close,
-            ),
-          ]}
-        >
-          <Menu aria-label="Event of the test" value={tested} choices={TESTS} onChange={setTested} />
-        </Actions>
-      )}
       <Facts
         of={{
           State: <State {...row} />,
@@ -84,11 +77,16 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
           <Choices label="Result" choices={RESULTS} value={status} onChange={setStatus} />
           <Menu aria-label="Event type" value={type} choices={TYPES} onChange={setType} />
         </div>
-        {may && row.enabled && (
+        {may && (
           <Actions
             touches={['/webhooks']}
             actions={[
               {
+                label: 'Send a test',
+                path: `${path}/test`,
+                body: tested ? { event_type: tested, data: sampleOf(tested) } : {},
+              },
+              row.enabled && {
                 label: 'Retry all failed…',
                 path: `${path}/retry-failed`,
                 body: () => ({ from: new Date(Date.now() - RETRIED_MS).toISOString() }),
@@ -100,7 +98,9 @@ function WebhookBody({ row, close }: { row: Webhook; close(): void }) {
                 ),
               },
             ]}
-          />
+          >
+            <Menu aria-label="Event of the test" value={tested} choices={TESTS} onChange={setTested} />
+          </Actions>
         )}
         <Shown of={deliveries} rows={3}>
           {({ deliveries: found }) => (
@@ -146,6 +146,6 @@ export default defineScreen<Webhook>('webhooks', 'Webhooks', {
     agoColumn('last', 'Last delivery', ({ last_delivered_at: at }) => at, { number: false, width: '124px' }),
   ],
   empty: { text: 'No endpoints. An endpoint is called when something happens here.' },
-  detail: { path: (id) => `/webhooks/${id}`, titleOf: nameOf, body: WebhookBody },
+  detail: { path: (id) => `/webhooks/${id}`, titleOf: nameOf, actions: actionsOf, body: WebhookBody },
   create: { label: 'Add endpoint', permission: 'manageWebhooks', form: NewWebhook },
 })
