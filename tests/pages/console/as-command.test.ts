@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { parse } from '../../../cli/parse'
 import { allCommands } from '../../../cli/registry'
 import { commandOf, FILE_NOUNS, shellWord } from '../../../src/pages/browser/console/shell/command'
 import { cliOver } from '../../support/cli'
@@ -22,6 +23,18 @@ test('every noun that is created from a file of the API can be shown as a comman
     commands.flatMap(({ path, flags }) => (path.endsWith(` ${verb}`) && flags.file ? [path.split(' ')[0]!] : [])).sort()
   expect(filed('create')).toEqual(Object.values(FILE_NOUNS).sort())
   for (const noun of Object.values(FILE_NOUNS)) expect(filed('update')).toContain(noun)
+})
+
+test('the commands that pages name exist', async () => {
+  const commands = await allCommands()
+  const folder = `${import.meta.dir}/../../../src/pages/browser/console`
+  const named: string[] = []
+  for await (const file of new Bun.Glob('**/*.tsx').scan(folder))
+    for (const [, line] of (await Bun.file(`${folder}/${file}`).text()).matchAll(/['"]svc-admin ([^'"]+)/g))
+      named.push(line!)
+  expect(named.length).toBeGreaterThan(15)
+  for (const line of named)
+    expect({ line, type: parse(line.split(' '), commands, {}).type }).toEqual({ line, type: 'run' })
 })
 
 test('what a shell reads of a command is the body, and other calls have no command', async () => {

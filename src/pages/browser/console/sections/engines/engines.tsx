@@ -68,5 +68,5 @@ export default defineScreen<ModelEntry>('engines', 'Engines', {
       match: ({ status }, wanted) => status === wanted,
     },
   ],
-  empty: { text: 'No engine is connected.', command: 'svc-admin engines add NAME --address URL --model MODEL' },
+  empty: { text: 'No engine is connected.', command: 'svc-admin engines add NAME --base-url URL --models MODEL' },
 })

@@ -228,7 +228,7 @@ const Upstreams = defineScreen<EngineTarget>('engines', 'Engines', {
   ],
   empty: {
     text: 'Only the built-in engine is connected.',
-    command: 'svc-admin engines add NAME --address URL --model MODEL',
+    command: 'svc-admin engines add NAME --base-url URL --models MODEL',
   },
   detail: { titleOf: ({ id }) => id, body: TargetBody },
   create: { label: 'Add engine', role: 'admin', form: NewEngine },

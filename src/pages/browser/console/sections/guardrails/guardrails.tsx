@@ -33,7 +33,7 @@ export const Policies = defineScreen<GuardrailPolicy>('guardrails', 'Guardrails'
   ],
   empty: {
     text: 'No policy. Nothing is blocked, redacted or flagged.',
-    command: 'svc-admin guardrails create --name NAME --rule pii:input:redact',
+    command: 'svc-admin guardrails create -f policy.json',
   },
   detail: {
     path: (id) => `/guardrail-policies/${id}`,

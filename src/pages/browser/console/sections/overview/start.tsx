@@ -38,7 +38,7 @@ export function Start({ isCalled, onDone }: { isCalled: boolean; onDone(): void 
         ) : (
           <p>An operator of this server connects one:</p>
         )}
-        <Code text="svc-admin engines add NAME --address URL --model MODEL" label="command that connects an engine" />
+        <Code text="svc-admin engines add NAME --base-url URL --models MODEL" label="command that connects an engine" />
       </Step>
       <Step number={2} title="Your first call" isDone={isCalled || run.isSuccess}>
         <p>Press Run, or call from your own program with a key.</p>

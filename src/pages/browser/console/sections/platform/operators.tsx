@@ -36,7 +36,7 @@ export const Operators = defineScreen<Operator>('platform', 'Platform', {
   ],
   empty: {
     text: 'No operator keys. One lets an operator work from another machine.',
-    command: 'svc-admin operators add NAME --role ROLE',
+    command: 'svc-admin operators add NAME --role viewer',
   },
   detail: {
     titleOf: ({ name }) => name,

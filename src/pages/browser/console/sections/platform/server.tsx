@@ -96,7 +96,7 @@ export const Backups = defineScreen<Backup & { version: string }>('platform', 'P
     column('files', 'Files', { cell: ({ files }) => (files ? number(files.count) : '–'), number: true }),
     column('sealed', 'Encrypted', { cell: ({ encrypted }) => (encrypted ? 'yes' : 'no'), main: true }),
   ],
-  empty: { text: 'No backup was made.', command: 'svc-admin backup' },
+  empty: { text: 'No backup was made.', command: 'svc-admin backup create' },
   detail: {
     titleOf: ({ created }) => <Time at={created} />,
     facts: (it) => ({

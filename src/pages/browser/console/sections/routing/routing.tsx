@@ -24,7 +24,7 @@ export const Preferences = defineScreen<Preference>('routing', 'Routing', {
   ],
   empty: {
     text: 'Every prompt is routed by the classifier. A preference has rules and examples of your own.',
-    command: 'svc-admin routing create --name NAME --rule PATTERN=MODE',
+    command: 'svc-admin routing create -f preference.json',
   },
   detail: {
     path: (id) => `/routing-preferences/${id}`,

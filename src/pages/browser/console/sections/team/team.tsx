@@ -171,7 +171,7 @@ const Invitations = defineScreen<Invitation>('team', 'Team', {
     chipColumn('state', 'State', ({ status }) => [status === 'pending' ? 'wait' : 'off', status], { width: '132px' }),
     agoColumn('ends', 'Ends', ({ expires_at }) => expires_at, { number: false, width: '136px' }),
   ],
-  empty: { text: 'No invitation is open.', command: 'svc-admin members invite ORG EMAIL --role member' },
+  empty: { text: 'No invitation is open.', command: 'svc-admin members add EMAIL --org ORG --invite' },
   detail: {
     titleOf: ({ email }) => email,
     actions: ({ id, email }, _, owner) => {

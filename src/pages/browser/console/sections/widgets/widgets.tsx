@@ -67,7 +67,7 @@ export default defineScreen<Widget>('widgets', 'Widgets', {
   ],
   empty: {
     text: 'No widget. A widget is a chat for your website; people of your team can take chats over.',
-    command: 'svc-admin widgets create NAME --key KEY',
+    command: 'svc-admin widgets create --key KEY --name NAME',
   },
   detail: { path: (id) => `/iframes/${id}`, titleOf: ({ name }) => name, body: WidgetEditor, wide: true },
   create: { label: 'New widget', permission: 'manageConnectors', useForm: useNewWidget },

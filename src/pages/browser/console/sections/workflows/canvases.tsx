@@ -75,7 +75,7 @@ export const Canvases = defineScreen<Canvas>('workflows', 'Workflows', {
   ],
   empty: {
     text: 'No canvases. A canvas is a skill drawn as a graph of prompts, engines and tools.',
-    command: 'svc-admin canvases create NAME',
+    command: 'svc-admin canvases create -f canvas.json',
   },
   detail: {
     path: (id) => `/evi/canvases/${id}`,

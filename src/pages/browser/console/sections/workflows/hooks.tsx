@@ -83,7 +83,7 @@ export const Hooks = defineScreen<Hook>('workflows', 'Workflows', {
   ],
   empty: {
     text: 'No hooks. A hook runs a skill when something happens.',
-    command: 'svc-admin hooks create PATTERN SKILL',
+    command: 'svc-admin hooks install --pattern PATTERN --skill SKILL',
   },
   detail: {
     path: (id) => `/hooks/${id}`,

@@ -28,7 +28,7 @@ const Workflows = defineScreen<Workflow>('workflows', 'Workflows', {
   ],
   empty: {
     text: 'No workflows. A workflow runs steps one after the other: by call, by time or when something happens.',
-    command: 'svc-admin workflows create FILE',
+    command: 'svc-admin workflows create -f workflow.json',
   },
   detail: {
     path: (id) => `/workflows/${id}`,
