@@ -47,8 +47,8 @@ export const givenFiles = ({ files }: Pick<Read<unknown>, 'files'>): { files?: r
 /**
  * Reads the files and recordings of a body (docs/api.md 33.3). Replaces each by its text, under its name. A PDF without
  * text is replaced by pictures of its pages. `hears`: recordings are transcribed at the usual price, unless the engine
- * takes audio itself. Without `hears` they are left out. `isChat`: the format has no documents, so they are texts too. Throws 400 `validation_error` for a file that cannot be read,
- * 404 for an unknown file, 503 `stt_unavailable`.
+ * takes audio itself. Without `hears` they are left out. `isChat`: the format has no documents, so they are texts too.
+ * Throws 400 `validation_error` for a file that cannot be read, 404 for an unknown file, 503 `stt_unavailable`.
  */
 export function filesRead<Body extends object>(
   deps: FileDeps,
