@@ -32,7 +32,7 @@ inChromium('the figures of the console', async () => {
     )
     const figure = await page.waitForSelector('.figure a[href*="cached=true"][href*="from="]')
     await figure!.click()
-    await sees(page, 'No row matches `')
+    await sees(page, 'No row matches ')
     expect(new URL(page.url()).searchParams.get('mode')).toBe('fast')
     expect(problems).toEqual([])
   })

@@ -19,7 +19,13 @@ export function NoMatch<Row>({ filters, list, path, clear }: Props<Row>) {
   const { rows, hasNextPage, isPlaceholderData } = usePages<Row>(path, list.rows, query)
   const found = rows?.filter((row) => list.isOf?.(row, owner) ?? true)
   return (
-    <Empty text={`No row matches ${filters.map((filter) => `\`${filter}\``).join(' ')}.`}>
+    <Empty
+      text={
+        <>
+          No row matches <code>{filters.join(' ')}</code>.
+        </>
+      }
+    >
       <Button onClick={clear}>Clear filter</Button>
       {found && !isPlaceholderData && (
         <span className="faint">

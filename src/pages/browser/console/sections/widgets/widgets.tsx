@@ -48,7 +48,7 @@ export default defineScreen<Widget>('widgets', 'Widgets', {
       'state',
       'State',
       ({ status }) => [status === 'active' ? 'live' : 'off', status === 'active' ? 'on' : 'off'],
-      { width: '96px' },
+      { width: '80px' },
     ),
     column('site', 'Sites', {
       cell: ({ security }) => security.allowedOrigins.join(', ') || 'those of its key',
@@ -56,8 +56,8 @@ export default defineScreen<Widget>('widgets', 'Widgets', {
       width: 'minmax(0, 1.6fr)',
     }),
     column('key', 'Key', { cell: ({ api_key_id: id }) => <KeyName id={id} /> }),
-    column('mode', 'Mode', { cell: ({ behavior }) => behavior.mode, width: '96px' }),
-    column('waiting', 'Waiting', { cell: (it) => <Waiting {...it} />, number: true, width: '92px' }),
+    column('mode', 'Mode', { cell: ({ behavior }) => behavior.mode, width: '72px' }),
+    column('waiting', 'Waiting', { cell: (it) => <Waiting {...it} />, number: true, width: '80px' }),
     column('sessions', 'Sessions, 7 days', {
       cell: ({ sessions }) => whole(sessions ?? 0),
       number: true,
