@@ -93,11 +93,11 @@ const breaksIn = (source: string): Piece[] =>
 
 const LONG_FILLING = 32
 
-/** Labels and a top-level domain. Captures the following path or bracket. */
+/** Labels and a top-level domain. Captures the beginning of the following path or bracket: hosts may be in it, too. */
 const HOST =
-  /(?<![\p{L}\p{N}@/\\.:_-])(?:[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_-]{0,61}[\p{L}\p{N}\p{M}_])?[.。．｡]){1,126}(?:\p{L}[\p{L}\p{M}]{1,23}|xn--[a-z0-9-]{2,50})(?=(?::\d{2,5})?([/?#(][^\s<>"'`]*)?)(?!\.?[\p{L}\p{N}_@-])/giu
+  /(?<![\p{L}\p{N}@/\\.:_-])(?:[\p{L}\p{N}_](?:[\p{L}\p{N}\p{M}_-]{0,61}[\p{L}\p{N}\p{M}_])?[.。．｡]){1,126}(?:\p{L}[\p{L}\p{M}]{1,23}|xn--[a-z0-9-]{2,50})(?=(?::\d{2,5})?([/?#(][^\s<>"'`]{0,256})?)(?!\.?[\p{L}\p{N}_@-])/giu
 
-const IPV4 = /(?<![\w.@/\\:-])(?:\d{1,3}\.){3}\d{1,3}(?=(?::\d{2,5})?(\/[^\s<>"'`]+))/g
+const IPV4 = /(?<![\w.@/\\:-])(?:\d{1,3}\.){3}\d{1,3}(?=(?::\d{2,5})?(\/[^\s<>"'`]{1,256}))/g
 
 /** The prefix length of a network: `/24`. */
 const BITS = /^\/\d{1,2}(?![\w/?#.-]*[\w/?#-])/

@@ -11,7 +11,7 @@ export const BOUNDED: readonly Bounded[] = [
   { file: 'src/engines/builtin/dates.ts', begins: '\\bdays\\b.*\\b(until', chars: 400, why: SHORT },
   { file: 'src/engines/builtin/dates.ts', begins: '(?:add\\s+)?\\b', chars: 400, why: SHORT },
   { file: 'src/engines/builtin/dates.ts', begins: '\\b(?:what|which)\\s+(?:day', chars: 400, why: SHORT },
-  { file: 'src/engines/builtin/units.ts', begins: '(-?[\\d.,]+|', chars: 400, why: SHORT },
+  { file: 'src/engines/builtin/units.ts', begins: '(?<![\\d.,/])(-?[\\d.,]+|', chars: 400, why: SHORT },
   { file: 'src/engines/builtin/units.ts', begins: 'how many', chars: 400, why: SHORT },
   { file: 'src/media/documents/outline-reading.ts', begins: '\\b(?:about|', chars: 1_000, why: 'MAX_READ characters' },
   {

@@ -15,6 +15,7 @@ export const shellWord = (body: object): string => `'${JSON.stringify(body).repl
 /** The command that takes the body of a call from stdin, if there is one. `owner` is whose the new item is. */
 export function commandOf(method: string, path: string, owner: string): string | null {
   if (method === 'POST') return FILE_NOUNS[path] ? `svc-admin ${FILE_NOUNS[path]} create --org ${owner} -f -` : null
-  const [, list = '', id] = /^(.*)\/(.+)$/.exec(path) ?? []
-  return method === 'PATCH' && FILE_NOUNS[list] ? `svc-admin ${FILE_NOUNS[list]} update ${id} -f -` : null
+  const at = path.lastIndexOf('/')
+  const noun = FILE_NOUNS[path.slice(0, at)]
+  return method === 'PATCH' && noun ? `svc-admin ${noun} update ${path.slice(at + 1)} -f -` : null
 }
