@@ -1,5 +1,4 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { Ellipsis } from 'lucide-react'
 import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 
@@ -294,7 +293,7 @@ const TableRow = memo(function TableRow({ row, index, top, size, columns, href, 
             aria-haspopup="menu"
             onClick={({ currentTarget, timeStamp }) => onMenu({ row, button: currentTarget, key: timeStamp })}
           >
-            <Ellipsis size={16} aria-hidden="true" />
+            ⋯
           </button>
         </span>
       )}
