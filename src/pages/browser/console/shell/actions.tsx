@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { Button } from '../ui/controls'
 import type { FormField } from '../ui/fields'
@@ -139,10 +139,13 @@ export function Doing({ action, touches, onProblem, onAnswer, onEnd }: ActProps 
       onSettled: onEnd,
     })
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  const isSent = useRef(false)
   useEffect(() => {
-    if (!ask && !fields) act()
-  }, [])
+    // An action without a dialog is sent once, when it is chosen. Effects may run again.
+    if (ask || fields || isSent.current) return
+    isSent.current = true
+    act()
+  })
   const verb = verbOf(label)
   if (fields)
     return (
