@@ -25,10 +25,11 @@ const CHECKS: Record<string, string[]> = {
 }
 const KILLS = ['run', 'prove', 'kill', '--cycles', '30']
 
-/** More than there are cores: half of the time a file waits for a process, a browser or a clock. */
-const WORKERS = 6
-/** So few that no file waits for a core. */
-const TIMING_WORKERS = 2
+/**
+ * `sharing` has more than there are cores: half of the time a file waits for a process or a clock. `timing` has so few
+ * that no file waits for a core.
+ */
+const WORKERS: Record<keyof Files, number> = { sharing: 6, browsing: 3, timing: 2 }
 
 const [isTest, isSystem, isLong] = ['test', 'system', 'long'].map((tier) => process.argv.includes(tier))
 const plan = await planTests('tests')
@@ -78,15 +79,17 @@ function check(name: string, args: string[]): Promise<void> {
   return step(name, () => runCheck([BUN, ...args], { TMPDIR: scratch }))
 }
 
-async function runFiles(name: string, { sharing, timing }: Files, env = {}): Promise<void> {
-  const run = async (paths: readonly string[], workers: number) => {
-    const tally = await runTests(paths, { workers, env: { TMPDIR: scratch, ...env } })
-    files.push(...tally.files)
-    unsteady.push(...tally.unsteady.map((file) => `${file} (${name})`))
-    return tally
+async function runFiles(name: string, lots: Files, env = {}): Promise<void> {
+  for (const [kind, workers] of Object.entries(WORKERS) as [keyof Files, number][]) {
+    const paths = lots[kind]
+    if (!paths.length) continue
+    await step(`${name}, ${kind} (${paths.length} files)`, async () => {
+      const tally = await runTests(paths, { workers, env: { TMPDIR: scratch, ...env } })
+      files.push(...tally.files)
+      unsteady.push(...tally.unsteady.map((file) => `${file} (${name})`))
+      return tally
+    })
   }
-  if (sharing.length) await step(`${name} (${sharing.length} files)`, () => run(sharing, WORKERS))
-  if (timing.length) await step(`${name}, timed (${timing.length} files)`, () => run(timing, TIMING_WORKERS))
 }
 
 async function onPostgres(): Promise<void> {

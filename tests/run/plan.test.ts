@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test'
 import { type Files, planTests, without } from './plan'
 
 const plan = await planTests('tests')
-const all = ({ sharing, timing }: Files) => [...sharing, ...timing]
+const all = ({ sharing, browsing, timing }: Files) => [...sharing, ...browsing, ...timing]
 
 test('every file runs once on SQLite, and on Postgres a part of those that a database changes', async () => {
   const files = [...all(plan.units), ...all(plan.system)]
   expect(files.sort()).toEqual((await Array.fromAsync(new Bun.Glob('tests/**/*.test.{ts,tsx}').scan('.'))).sort())
   expect(all(without(plan.bothDatabases, plan.databaseBound))).toEqual([])
-  expect(all(without(plan.databaseBound, { sharing: files, timing: files }))).toEqual([])
+  expect(all(without(plan.databaseBound, { sharing: files, browsing: files, timing: files }))).toEqual([])
 })
 
 test.each(['kernel/store', 'billing/overdraft', 'jobs/kills', 'contract/resources', 'idempotency/storm'])(
@@ -35,6 +35,12 @@ test.each(['pages/widget', 'cli/binary', 'tui/pty', 'webhooks/crowd', 'first-run
 
 test.each(['architecture', 'docs', 'accounts/keys/rotate', 'contract/scopes'])('%s is in the short run', (name) => {
   expect(plan.units.sharing).toContain(`tests/${name}.test.ts`)
+})
+
+test('what opens pages has few beside it, and runs on SQLite only', () => {
+  expect(plan.units.browsing).toEqual([])
+  expect(plan.system.browsing).toContain('tests/pages/console/every-screen.test.ts')
+  expect(plan.databaseBound.browsing).toEqual([])
 })
 
 test('what times itself has no worker beside it that computes all the time', () => {

@@ -1,10 +1,11 @@
 import { dirname, join, normalize } from 'node:path'
 
 /**
- * Test files by what they need. Those that start processes and time them mostly wait, so they go well with one
- * another, and none of them meets a worker that computes all the time.
+ * Test files by what may run beside them. Those that open pages compute in several processes each. Those that start
+ * processes and time them mostly wait, so they go well with one another, and none of them meets a worker that computes
+ * all the time.
  */
-export type Files = { sharing: string[]; timing: string[] }
+export type Files = Record<'sharing' | 'browsing' | 'timing', string[]>
 
 export type Plan = {
   /** Those that start nothing and time nothing: units, modules and what is asked of each route. */
@@ -19,8 +20,8 @@ export type Plan = {
    */
   bothDatabases: Files
   /**
-   * Those that ask for a store, a world or a database, and can therefore run on either one; without those that say
-   * why once is enough: `// SQLite only: <reason>`, where nothing reaches the database that other tests do not.
+   * Those that ask for a store, a world or a database, and can therefore run on either one; without those that open
+   * pages, whose requests others make on both, and those that say why once is enough: `// SQLite only: <reason>`.
    */
   databaseBound: Files
   /** What must hold whichever node answers: the contract, whose things are whose, and repeated requests. */
@@ -33,6 +34,7 @@ const DATABASE = /^tests\/support\/(store|world)\.ts$/
 const BY_DIALECT = /support\/store'|\bpostgresUrl\b|\bopenPlanner\b|^\/\/ Both databases: \S/m
 const LONG = 'tests/support/long.ts'
 const WORLD = 'tests/support/world.ts'
+const CHROMIUM = 'tests/pages/support/chromium.ts'
 const ONCE = /^\/\/ SQLite only: \S/m
 /** `world.ts` spreads their requests over several nodes. */
 const ACROSS_NODES = /^tests\/(contract|idempotency)\//
@@ -50,7 +52,7 @@ const TIMES = /\bperformance\.now\(\)|support\/effort'/
  */
 export async function planTests(folder: string): Promise<Plan> {
   const files = (await Array.fromAsync(new Bun.Glob(`${folder}/**/*.test.{ts,tsx}`).scan('.'))).sort()
-  const none = (): Files => ({ sharing: [], timing: [] })
+  const none = (): Files => ({ sharing: [], browsing: [], timing: [] })
   const plan: Plan = {
     ...{ units: none(), system: none(), long: none(), bothDatabases: none(), databaseBound: none() },
     acrossNodes: none(),
@@ -59,10 +61,12 @@ export async function planTests(folder: string): Promise<Plan> {
     const sources = await closureOf(file)
     const own = sources.get(file)!
     const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
-    const kind = (spawns && TIMES.test(own)) || TIMED.test(own) ? 'timing' : 'sharing'
-    plan[spawns || kind === 'timing' ? 'system' : 'units'][kind].push(file)
+    const isTimed = (spawns && TIMES.test(own)) || TIMED.test(own)
+    const kind = isTimed ? 'timing' : sources.has(CHROMIUM) ? 'browsing' : 'sharing'
+    plan[spawns || isTimed ? 'system' : 'units'][kind].push(file)
     if (sources.has(LONG)) plan.long[kind].push(file)
-    if (ONCE.test(own) || ![...sources.keys()].some((source) => DATABASE.test(source))) continue
+    if (sources.has(CHROMIUM) || ONCE.test(own) || ![...sources.keys()].some((source) => DATABASE.test(source)))
+      continue
     plan.databaseBound[kind].push(file)
     if (ACROSS_NODES.test(file) && sources.has(WORLD)) plan.acrossNodes[kind].push(file)
     if (BY_DIALECT.test(own)) plan.bothDatabases[kind].push(file)
@@ -73,6 +77,7 @@ export async function planTests(folder: string): Promise<Plan> {
 /** The files of `from` that `taken` does not have. */
 export const without = (from: Files, taken: Files): Files => ({
   sharing: from.sharing.filter((file) => !taken.sharing.includes(file)),
+  browsing: from.browsing.filter((file) => !taken.browsing.includes(file)),
   timing: from.timing.filter((file) => !taken.timing.includes(file)),
 })
 
