@@ -10,7 +10,6 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import type { Clock } from '../../kernel/clock'
 import {
   type CacheMarks,
   changesPictures,
@@ -49,10 +48,9 @@ import {
   askModels,
   PLAIN_TIMEOUT_MS,
   STREAM_TIMEOUT_MS,
-  startTimeout,
   type TimeoutSettings,
   thoughtsIn,
-  type UpstreamTimeout,
+  UpstreamTimeout,
   withFiles,
 } from './upstream'
 
@@ -128,27 +126,23 @@ export type AiSdkOptions = TimeoutSettings & {
   apiKey: string | null
   /** Headers of every call, added to the package's own or replacing them. Names in lower case. */
   headers?: Record<string, string>
-  clock: Clock
 }
 
 /** Used for a missing key, because the packages would otherwise read one from the environment. */
 const NO_KEY = 'none'
 
 /** Driver for the vendors whose packages implement the shared language-model interface (docs/design.md 1.6). */
-export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}, ...patience }: AiSdkOptions): Driver {
-  const limits = (ms: number) => ({ clock, silenceMs: patience.silenceMs, timeoutMs: patience.timeoutMs ?? ms })
-
+export function createAiSdkDriver({ vendor, baseUrl, apiKey, headers = {}, ...settings }: AiSdkOptions): Driver {
   return {
     ask,
     ...(loadImageVendor[vendor] ? { image: makeImage, edits: (model: string) => edits(vendor, model) } : {}),
     probe: (signal) =>
-      askModels({
-        url: `${(baseUrl ?? VENDOR_URLS[vendor]).replace(/(?<!\/)\/+$/, '')}/models`,
-        headers: { ...(apiKey ? VENDOR_HEADERS[vendor](apiKey) : {}), ...headers },
+      askModels(
+        settings,
+        `${(baseUrl ?? VENDOR_URLS[vendor]).replace(/(?<!\/)\/+$/, '')}/models`,
+        { ...(apiKey ? VENDOR_HEADERS[vendor](apiKey) : {}), ...headers },
         signal,
-        limits: limits(PLAIN_TIMEOUT_MS),
-        clock,
-      }),
+      ),
   }
 
   async function makeImage(request: ImageRequest): Promise<MadeImage> {
@@ -173,8 +167,8 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, clock, headers = {}
   ) {
     request.signal.throwIfAborted()
     const modelOf = await load()
-    const timeout = startTimeout(request.signal, limits(max))
-    const watched = watchFetch(timeout, clock)
+    const timeout = new UpstreamTimeout(request.signal, settings, max)
+    const watched = watchFetch(timeout, settings.clock)
     const options = {
       apiKey: apiKey ?? NO_KEY,
       headers,

@@ -49,11 +49,12 @@ import {
   headersOf,
   PLAIN_TIMEOUT_MS,
   STREAM_TIMEOUT_MS,
-  startTimeout,
+  send,
   thoughtsIn,
-  type UpstreamTimeout,
+  UpstreamTimeout,
   urlOf,
   withFiles,
+  withTimeout,
 } from './upstream'
 
 const MAX_IMAGE_BYTES = 32 * 1024 * 1024
@@ -99,8 +100,7 @@ const USAGE_WAIT_MS = 900
 
 /** Driver for any chat-completions server. It is on the hot path, so it does no optional work. */
 export function createCompatDriver(options: CompatOptions): Driver {
-  const { clock, silenceMs, thinksFirst } = options
-  const limits = (ms: number) => ({ clock, silenceMs, timeoutMs: options.timeoutMs ?? ms })
+  const { clock, thinksFirst } = options
   const endpoint = urlOf(options, '/chat/completions')
   const own = headersOf(options)
   const headers = { ...own, 'content-type': 'application/json' }
@@ -112,13 +112,12 @@ export function createCompatDriver(options: CompatOptions): Driver {
     ...createCompatTranscription(options),
     ...createCompatVideos(options),
     ...createCompatEmbeddings(options),
-    probe: (signal) =>
-      askModels({ url: urlOf(options, '/models'), headers: own, signal, limits: limits(PLAIN_TIMEOUT_MS), clock }),
+    probe: (signal) => askModels(options, urlOf(options, '/models'), own, signal),
   }
 
   async function ask(request: EngineRequest, given: Sink): Promise<void> {
     const sink = readWrittenCalls(request, given)
-    const timeout = startTimeout(request.signal, limits(sink.streams ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS))
+    const timeout = new UpstreamTimeout(request.signal, options, sink.streams ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS)
     try {
       const response = await trustedFetch(endpoint, {
         method: 'POST',
@@ -292,36 +291,27 @@ function messageToWire(message: Message, files: readonly GivenFile[]): unknown {
 function createCompatImages(
   options: CallOptions & { imageEdits?: boolean | undefined },
 ): Required<Pick<Driver, 'image' | 'edits'>> {
-  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
   const own = headersOf(options)
   const edits = (model: string): boolean => options.imageEdits ?? changesPictures(model)
   return {
     edits,
-    async image(request) {
-      const timeout = startTimeout(request.signal, { clock, timeoutMs, silenceMs })
-      try {
+    image: (request) =>
+      withTimeout(request.signal, options, async (timeout) => {
         const response =
           request.base && edits(request.model)
-            ? await send('/images/edits', timeout, {
+            ? await send(urlOf(options, '/images/edits'), options, timeout, {
                 method: 'POST',
                 headers: own,
-                body: toEditForm(request, request.base!),
+                body: toEditForm(request, request.base),
               })
-            : await send('/images/generations', timeout, {
+            : await send(urlOf(options, '/images/generations'), options, timeout, {
                 method: 'POST',
                 headers: { ...own, 'content-type': 'application/json' },
                 body: JSON.stringify(toImageWire(request)),
               })
         const found = readImageAnswer(await readText(response, timeout))
-        const made = 'url' in found ? await download(found.url, timeout) : found
-        timeout.finished()
-        return made
-      } catch (error) {
-        throw timeout.explain(error)
-      } finally {
-        timeout.release()
-      }
-    },
+        return 'url' in found ? download(found.url, timeout) : found
+      }),
   }
 
   /** Downloads a picture from the upstream. Never calls other hosts, because only the upstream itself is trusted. */
@@ -331,18 +321,9 @@ function createCompatImages(
     if (!place || place.origin !== URL.parse(base)?.origin) {
       throw new EngineFailure('malformed', 'the answer names an image at another address')
     }
-    const response = await send(place.href, timeout, { headers: own })
+    const response = await send(place.href, options, timeout, { headers: own })
     const bytes = await readBytes(response, timeout, MAX_IMAGE_BYTES)
     return { bytes, mimeType: response.headers.get('content-type') ?? 'image/png' }
-  }
-
-  async function send(where: string, timeout: UpstreamTimeout, init: RequestInit): Promise<Response> {
-    const url = where.startsWith('/') ? urlOf(options, where) : where
-    const response = await trustedFetch(url, { ...init, signal: timeout.signal })
-    timeout.heard()
-    if (response.status === 200) return response
-    const body = await readText(response, timeout)
-    throw failureOfStatus(response.status, response.headers, clock.now(), body)
   }
 }
 

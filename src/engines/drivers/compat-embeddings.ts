@@ -1,8 +1,6 @@
-import { trustedFetch } from '../../kernel/outbound'
 import { type Driver, type Embedding, EngineFailure } from '../engine'
-import { failureOfStatus } from '../failures'
 import { readText } from './compat-body'
-import { type CallOptions, headersOf, PLAIN_TIMEOUT_MS, startTimeout, urlOf } from './upstream'
+import { type CallOptions, headersOf, send, urlOf, withTimeout } from './upstream'
 
 /** Whether the upstream supports other lengths: true, false, or `cut` if vectors are cut here. */
 type Dimensions = boolean | 'cut' | undefined
@@ -16,31 +14,25 @@ const malformed = (what: string) => new EngineFailure('malformed', what)
 
 /** Vectors by any server with `POST /embeddings`. Splits long lists into several calls. If one fails, all fail. */
 export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions): Required<Pick<Driver, 'embed'>> {
-  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs, batchSize = BATCH } = options
+  const { batchSize = BATCH } = options
   const headers = { ...headersOf(options), 'content-type': 'application/json' }
   return {
     async embed({ model, inputs, dimensions, signal }) {
       const passes = options.dimensions ?? model.startsWith('text-embedding-3')
       const isOther = dimensions !== null && passes === true
-      const timeout = startTimeout(signal, { clock, timeoutMs, silenceMs })
       const stated: unknown[] = []
       const vectors: Float32Array[] = []
-      try {
+      await withTimeout(signal, options, async (timeout) => {
         for (let at = 0; at < inputs.length; at += batchSize) {
           const input = inputs.slice(at, at + batchSize)
-          const found = await ask(
-            { model, input, encoding_format: 'float', ...(isOther ? { dimensions } : {}) },
-            timeout,
-          )
+          const body = { model, input, encoding_format: 'float', ...(isOther ? { dimensions } : {}) }
+          const init = { method: 'POST', headers, body: JSON.stringify(body) }
+          const text = await readText(await send(urlOf(options, '/embeddings'), options, timeout, init), timeout)
+          const found = readVectors(text, input.length)
           vectors.push(...found.vectors)
           stated.push(found.promptTokens)
         }
-        timeout.finished()
-      } catch (error) {
-        throw timeout.explain(error)
-      } finally {
-        timeout.release()
-      }
+      })
       if (vectors.some(({ length }) => length !== vectors[0]!.length)) throw malformed('vectors of several lengths')
       const isCut = dimensions !== null && passes === 'cut' && dimensions < vectors[0]!.length
       const counted = stated.every((tokens) => typeof tokens === 'number')
@@ -50,22 +42,6 @@ export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions):
         promptTokens: counted ? stated.reduce((sum: number, tokens) => sum + (tokens as number), 0) : null,
       }
     },
-  }
-
-  async function ask(
-    body: { model: string; input: string[]; encoding_format: string; dimensions?: number },
-    timeout: ReturnType<typeof startTimeout>,
-  ): Promise<Omit<Embedding, 'made'>> {
-    const response = await trustedFetch(urlOf(options, '/embeddings'), {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-      signal: timeout.signal,
-    })
-    timeout.heard()
-    const text = await readText(response, timeout)
-    if (response.status !== 200) throw failureOfStatus(response.status, response.headers, clock.now(), text)
-    return readVectors(text, body.input.length)
   }
 }
 

@@ -5,15 +5,7 @@ import type { Segment, Transcription, TranscriptionRequest, VideoDriver, VideoSt
 import { type Driver, EngineFailure, SPEECH_FORMATS } from '../engine'
 import { failureOfStatus } from '../failures'
 import { readBytes, readPieces, readText } from './compat-body'
-import {
-  type CallOptions,
-  headersOf,
-  PLAIN_TIMEOUT_MS,
-  STREAM_TIMEOUT_MS,
-  startTimeout,
-  type UpstreamTimeout,
-  urlOf,
-} from './upstream'
+import { type CallOptions, headersOf, STREAM_TIMEOUT_MS, send, UpstreamTimeout, urlOf, withTimeout } from './upstream'
 
 /** Twice the size of an hour at 64 kbit/s. */
 const MAX_SPEECH_BYTES = 64 * 1024 * 1024
@@ -24,32 +16,20 @@ export type TranscriptionOptions = { translates?: boolean | undefined }
 export function createCompatTranscription(
   options: CallOptions & TranscriptionOptions,
 ): Required<Pick<Driver, 'transcribe' | 'translates'>> {
-  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs, translates = false } = options
   const headers = headersOf(options)
   return {
-    translates,
-    async transcribe(request) {
-      const timeout = startTimeout(request.signal, { clock, timeoutMs, silenceMs })
-      try {
+    translates: options.translates ?? false,
+    transcribe: (request) =>
+      withTimeout(request.signal, options, async (timeout) => {
         const form = formOf(request)
         const path = request.english ? '/audio/translations' : '/audio/transcriptions'
-        const response = await trustedFetch(urlOf(options, path), {
+        const response = await send(urlOf(options, path), options, timeout, {
           method: 'POST',
           headers: { ...headers, ...form.headers },
           body: form.body() as unknown as BodyInit,
-          signal: timeout.signal,
         })
-        timeout.heard()
-        const body = await readText(response, timeout)
-        timeout.finished()
-        if (response.status === 200) return readTranscription(body)
-        throw failureOfStatus(response.status, response.headers, clock.now(), body)
-      } catch (error) {
-        throw timeout.explain(error)
-      } finally {
-        timeout.release()
-      }
-    },
+        return readTranscription(await readText(response, timeout))
+      }),
   }
 }
 
@@ -123,13 +103,11 @@ function isTimed(when: { start?: unknown; end?: unknown }): when is { start: num
 
 /** Speech by any server with `POST /audio/speech`. */
 export function createCompatSpeech(options: CallOptions): Required<Pick<Driver, 'speak'>> {
-  const { clock, timeoutMs = PLAIN_TIMEOUT_MS, silenceMs } = options
   const headers = { ...headersOf(options), 'content-type': 'application/json' }
   return {
-    async speak({ model, text, voice, speed, format, instructions, signal }) {
-      const timeout = startTimeout(signal, { clock, timeoutMs, silenceMs })
-      try {
-        const response = await trustedFetch(urlOf(options, '/audio/speech'), {
+    speak: ({ model, text, voice, speed, format, instructions, signal }) =>
+      withTimeout(signal, options, async (timeout) => {
+        const response = await send(urlOf(options, '/audio/speech'), options, timeout, {
           method: 'POST',
           headers,
           // The oldest models reject instructions.
@@ -137,26 +115,14 @@ export function createCompatSpeech(options: CallOptions): Required<Pick<Driver, 
             ...{ model, input: text, voice, speed, response_format: format },
             ...(instructions && !model.startsWith('tts-1') ? { instructions } : {}),
           }),
-          signal: timeout.signal,
         })
-        timeout.heard()
-        if (response.status !== 200) {
-          const body = await readText(response, timeout)
-          throw failureOfStatus(response.status, response.headers, clock.now(), body)
-        }
         const bytes = await readBytes(response, timeout, MAX_SPEECH_BYTES)
-        timeout.finished()
         const found = (await fileTypeFromBuffer(bytes))?.mime.replace('/x-', '/')
         // PCM has no header, so only a known other type shows that the answer is not PCM.
         if (format === 'pcm' ? found === 'audio/mpeg' : !found?.startsWith(SPEECH_FORMATS[format]))
           throw new EngineFailure('malformed', `the answer is no ${format.toUpperCase()}`)
         return bytes
-      } catch (error) {
-        throw timeout.explain(error)
-      } finally {
-        timeout.release()
-      }
-    },
+      }),
   }
 }
 
@@ -166,13 +132,12 @@ const MAX_STILL_BYTES = 32 * 1024 * 1024
 
 /** Videos by any server with `POST /videos`, `GET /videos/{id}` and `GET /videos/{id}/content`. */
 export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 'video'>> {
-  const { clock, silenceMs } = options
   const own = headersOf(options)
   const json = { ...own, 'content-type': 'application/json' }
 
   const video: VideoDriver = {
     order: ({ signal, key, ...request }) =>
-      within(signal, PLAIN_TIMEOUT_MS, async (timeout) => {
+      withTimeout(signal, options, async (timeout) => {
         const headers = { ...json, 'idempotency-key': key }
         const size = IS_SORA.test(request.model)
           ? request.width >= request.height
@@ -196,13 +161,13 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
       }),
 
     look: (id, signal) =>
-      within(signal, PLAIN_TIMEOUT_MS, async (timeout) => {
+      withTimeout(signal, options, async (timeout) => {
         const response = await ask(`/${id}`, timeout, { headers: own })
         return readVideoState(readObject(await readText(response, timeout)))
       }),
 
     async *content(id, what, signal) {
-      const timeout = startTimeout(signal, limitsOf(STREAM_TIMEOUT_MS))
+      const timeout = new UpstreamTimeout(signal, options, STREAM_TIMEOUT_MS)
       try {
         const variant = what === 'video' ? '' : '?variant=thumbnail'
         const response = await ask(`/${id}/content${variant}`, timeout, { headers: own })
@@ -216,41 +181,20 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
     },
 
     drop: (id, signal) =>
-      within(signal, PLAIN_TIMEOUT_MS, async (timeout) => {
+      withTimeout(signal, options, async (timeout) => {
         await readText(await ask(`/${id}`, timeout, { method: 'DELETE', headers: own }), timeout)
       }),
   }
   return { video }
 
-  function limitsOf(ms: number) {
-    return { clock, timeoutMs: options.timeoutMs ?? ms, silenceMs }
-  }
-
-  async function within<T>(
-    signal: AbortSignal,
-    ms: number,
-    work: (timeout: UpstreamTimeout) => Promise<T>,
-  ): Promise<T> {
-    const timeout = startTimeout(signal, limitsOf(ms))
-    try {
-      const done = await work(timeout)
-      timeout.finished()
-      return done
-    } catch (error) {
-      throw timeout.explain(error)
-    } finally {
-      timeout.release()
-    }
-  }
-
   async function ask(path: string, timeout: UpstreamTimeout, init: RequestInit): Promise<Response> {
     const response = await trustedFetch(urlOf(options, `/videos${path}`), { ...init, signal: timeout.signal })
     timeout.heard()
-    if (response.status >= 200 && response.status < 300) return response
+    if (response.ok) return response
     const body = await readText(response, timeout)
     // A 502 comes from a proxy, so the server behind it may have accepted the request.
     if (response.status === 502) throw new EngineFailure('timeout', 'the upstream answered 502')
-    throw failureOfStatus(response.status, response.headers, clock.now(), body)
+    throw failureOfStatus(response.status, response.headers, options.clock.now(), body)
   }
 }
 

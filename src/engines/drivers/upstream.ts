@@ -5,14 +5,6 @@ import { failureOfError, failureOfStatus } from '../failures'
 import type { GivenFile } from '../schema'
 import { readText } from './compat-body'
 
-type Request = {
-  url: string
-  headers: Record<string, string>
-  signal: AbortSignal
-  limits: TimeoutLimits
-  clock: Clock
-}
-
 const MAX_MODELS = 5_000
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -27,7 +19,6 @@ export type CallOptions = TimeoutSettings & {
   apiKey: string | null
   /** Headers of every call, added to the default ones or replacing them. Names in lower case. */
   headers?: Record<string, string>
-  clock: Clock
 }
 
 export const urlOf = ({ baseUrl }: CallOptions, path: string): string => baseUrl.replace(/(?<!\/)\/+$/, '') + path
@@ -37,29 +28,25 @@ export const headersOf = ({ apiKey, headers }: CallOptions): Record<string, stri
   ...headers,
 })
 
-/** How long one upstream call may take, in milliseconds. */
-export type TimeoutLimits = {
-  clock: Pick<Clock, 'monotonic' | 'after'>
-  /** Of the whole call. */
-  timeoutMs: number
-  /** Without a byte from the upstream. If absent, only `timeoutMs` applies. */
+/** How long one upstream call may take, in milliseconds (docs/api.md 28.4). */
+export type TimeoutSettings = {
+  clock: Clock
+  /** Of the whole call. If absent, the limit of the client's request applies. */
+  timeoutMs?: number | undefined
+  /** Without a byte from the upstream. If absent, only the limit of the whole call applies. */
   silenceMs?: number | undefined
 }
-
-/** The limits of an upstream's settings; absent members take the defaults (docs/api.md 28.4). */
-export type TimeoutSettings = { timeoutMs?: number | undefined; silenceMs?: number | undefined }
 
 /** Time limits of the client's request, plain and streamed (docs/api.md 1.9). */
 export const PLAIN_TIMEOUT_MS = 120_000
 export const STREAM_TIMEOUT_MS = 600_000
 
-/** Limits one upstream call. Aborts it when its caller leaves, or when it exceeds its limits. */
-export const startTimeout = (caller: AbortSignal, limits: TimeoutLimits): UpstreamTimeout =>
-  new UpstreamTimeout(caller, limits)
-
 const ONCE = { once: true }
 
-/** A class for speed, because one is created for every call. */
+/**
+ * Limits one upstream call. Aborts it when its caller leaves, or when it exceeds its limits: `maxMs` unless the settings
+ * name another. A class for speed, because one is created for every call.
+ */
 export class UpstreamTimeout {
   private readonly ending = new AbortController()
   /** Signal for the upstream call. Aborts with the caller, and when the upstream is too slow or silent for too long. */
@@ -68,14 +55,17 @@ export class UpstreamTimeout {
   private resting = false
   private isWhole = false
   private heardAt: number
+  private readonly timeoutMs: number
   private readonly disarm: () => void
   private unwatch: (() => void) | null = null
 
   constructor(
     private readonly caller: AbortSignal,
-    private readonly limits: TimeoutLimits,
+    private readonly limits: TimeoutSettings,
+    maxMs: number,
   ) {
-    const { clock, timeoutMs } = limits
+    const { clock, timeoutMs = maxMs } = limits
+    this.timeoutMs = timeoutMs
     this.heardAt = clock.monotonic()
     if (caller.aborted) this.handleEvent()
     else caller.addEventListener('abort', this, ONCE)
@@ -84,7 +74,7 @@ export class UpstreamTimeout {
   }
 
   private get silenceMs(): number {
-    return this.limits.silenceMs ?? this.limits.timeoutMs
+    return this.limits.silenceMs ?? this.timeoutMs
   }
 
   /** Called when the caller has left. */
@@ -111,7 +101,7 @@ export class UpstreamTimeout {
   /** Restarts the silence timer. Call when bytes arrive or a read begins. */
   heard(): void {
     this.resting = false
-    if (this.silenceMs >= this.limits.timeoutMs) return
+    if (this.silenceMs >= this.timeoutMs) return
     this.heardAt = this.limits.clock.monotonic()
     if (!this.unwatch && !this.signal.aborted) this.watch(this.silenceMs)
   }
@@ -142,26 +132,50 @@ export class UpstreamTimeout {
   }
 }
 
-/**
- * Asks an upstream for the list of its models, which costs nothing. Returns an empty list for a server without one
- * (404, 405), because it is reachable. Throws {@link EngineFailure}.
- */
-export async function askModels({ url, headers, signal, limits, clock }: Request): Promise<ModelFacts[]> {
-  const timeout = startTimeout(signal, limits)
+/** Runs one call within its limits; `work` reads the whole answer. Throws {@link EngineFailure} and the signal's reason. */
+export async function withTimeout<T>(
+  signal: AbortSignal,
+  settings: TimeoutSettings,
+  work: (timeout: UpstreamTimeout) => Promise<T>,
+): Promise<T> {
+  const timeout = new UpstreamTimeout(signal, settings, PLAIN_TIMEOUT_MS)
   try {
-    const response = await trustedFetch(url, { headers, signal: timeout.signal })
-    if (response.status === 404 || response.status === 405) return []
-    const text = await readText(response, timeout)
-    if (!response.ok) {
-      throw failureOfStatus(response.status, response.headers, clock.now(), text)
-    }
-    return readListing(text)
+    const done = await work(timeout)
+    timeout.finished()
+    return done
   } catch (error) {
     throw timeout.explain(error)
   } finally {
     timeout.release()
   }
 }
+
+/** Sends a request. Throws the failure that its status reports, unless that is 2xx. */
+export async function send(url: string, { clock }: TimeoutSettings, timeout: UpstreamTimeout, init: RequestInit) {
+  const response = await trustedFetch(url, { ...init, signal: timeout.signal })
+  timeout.heard()
+  if (response.ok) return response
+  const body = await readText(response, timeout)
+  throw failureOfStatus(response.status, response.headers, clock.now(), body)
+}
+
+/**
+ * Asks an upstream for the list of its models, which costs nothing. Returns an empty list for a server without one
+ * (404, 405), because it is reachable. Throws {@link EngineFailure}.
+ */
+export const askModels = (
+  settings: TimeoutSettings,
+  url: string,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<ModelFacts[]> =>
+  withTimeout(signal, settings, async (timeout) => {
+    const response = await trustedFetch(url, { headers, signal: timeout.signal })
+    const text = await readText(response, timeout)
+    if (response.status === 404 || response.status === 405) return []
+    if (!response.ok) throw failureOfStatus(response.status, response.headers, settings.clock.now(), text)
+    return readListing(text)
+  })
 
 /** Reads a list of models in any of the forms that servers send. Empty for any other text. */
 export function readListing(text: string): ModelFacts[] {
