@@ -178,63 +178,14 @@ type PageNode = {
 
 const TEXT = 3
 const ELEMENT = 1
-const SILENT = new Set([
-  'SCRIPT',
-  'STYLE',
-  'NOSCRIPT',
-  'TEMPLATE',
-  'SVG',
-  'IFRAME',
-  'HEAD',
-  'OBJECT',
-  'BUTTON',
-  'SELECT',
-  'ANNOTATION',
-  // The reading of a character, beside it.
-  'RT',
-  'RP',
-  'ANNOTATION-XML',
-])
-const BLOCKS = new Set([
-  'P',
-  'DIV',
-  'SECTION',
-  'ARTICLE',
-  'HEADER',
-  'FOOTER',
-  'MAIN',
-  'ASIDE',
-  'NAV',
-  'UL',
-  'OL',
-  'LI',
-  'DL',
-  'DT',
-  'DD',
-  'TABLE',
-  'TR',
-  'BLOCKQUOTE',
-  'PRE',
-  'FIGURE',
-  'FIGCAPTION',
-  'FORM',
-  'H1',
-  'H2',
-  'H3',
-  'H4',
-  'H5',
-  'H6',
-  'BR',
-  'HR',
-  'DETAILS',
-  'SUMMARY',
-  'ADDRESS',
-  'CAPTION',
-  'FIELDSET',
-  'LEGEND',
-  'DIALOG',
-  'MENU',
-])
+/** Elements whose text is not shown. `RT` and `RP` are the reading of a character, beside it. */
+const SILENT = new Set(
+  'SCRIPT STYLE NOSCRIPT TEMPLATE SVG IFRAME HEAD OBJECT BUTTON SELECT ANNOTATION RT RP ANNOTATION-XML'.split(' '),
+)
+const BLOCKS = new Set(
+  `P DIV SECTION ARTICLE HEADER FOOTER MAIN ASIDE NAV UL OL LI DL DT DD TABLE TR BLOCKQUOTE PRE FIGURE
+    FIGCAPTION FORM H1 H2 H3 H4 H5 H6 BR HR DETAILS SUMMARY ADDRESS CAPTION FIELDSET LEGEND DIALOG MENU`.split(/\s+/),
+)
 
 /** An element's text: one line per block, with marks for headings, list items and table cells. */
 function textOf(element: unknown, prose: boolean, skips: (node: PageNode) => boolean = () => false): string {

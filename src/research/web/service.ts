@@ -7,13 +7,8 @@ import { createPages } from './pages'
 
 type SearchHit = { title: string; url: string; snippet: string }
 
-/** The interface of a search backend. */
-type SearchDriver = {
-  /** The best hits first, at most `count`. Throws {@link WebFailure}. */
-  search(query: string, count: number, signal: AbortSignal): Promise<SearchHit[]>
-}
-
-type SearchConfig = { baseUrl: string; apiKey: string }
+/** The best hits of a search backend first, at most `count`. Throws {@link WebFailure}. */
+type Search = (query: string, count: number, signal: AbortSignal) => Promise<SearchHit[]>
 
 const MAX_BYTES = 2 * 1024 * 1024
 
@@ -25,67 +20,48 @@ const member = (value: unknown, name: string): unknown =>
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'", nbsp: ' ' }
 
-const TAVILY_BASE_URL = 'https://api.tavily.com'
-
-/** Driver for the Tavily search API. */
-const createTavily = ({ baseUrl, apiKey }: SearchConfig): SearchDriver => ({
-  async search(query, count, signal) {
-    const answer = await askSearch(`${(baseUrl || TAVILY_BASE_URL).replace(/(?<!\/)\/+$/, '')}/search`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
-      body: JSON.stringify({ query, max_results: count, search_depth: 'basic' }),
-      signal,
-    })
-    return toHits(member(answer, 'results'), 'content', count)
-  },
-})
-
-const BASE_URL = 'https://api.search.brave.com'
-
-/** Driver for the Brave Search API. */
-const createBrave = ({ baseUrl, apiKey }: SearchConfig): SearchDriver => ({
-  async search(query, count, signal) {
-    const request = new URLSearchParams({ q: query, count: String(count), text_decorations: 'false' })
-    const url = `${(baseUrl || BASE_URL).replace(/(?<!\/)\/+$/, '')}/res/v1/web/search?${request}`
-    const headers = { accept: 'application/json', 'x-subscription-token': apiKey }
-    const answer = await askSearch(url, { headers, signal })
-    return toHits(member(member(answer, 'web'), 'results'), 'description', count)
-  },
-})
-
-/** Driver for a SearXNG server. Its JSON format must be enabled (`search.formats: [html, json]`). */
-const createSearxng = ({ baseUrl, apiKey }: SearchConfig): SearchDriver => ({
-  async search(query, count, signal) {
-    const url = `${baseUrl.replace(/(?<!\/)\/+$/, '')}/search?${new URLSearchParams({ q: query, format: 'json' })}`
-    const headers = { accept: 'application/json', ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}) }
-    return toHits(member(await askSearch(url, { headers, signal }), 'results'), 'content', count)
-  },
-})
-
 type WebSettings = Values<typeof webSettings>
 
 export type Web = ReturnType<typeof createWeb>
 
 /** The web for tools and research. `search` is null without a search server, or if its address or key is missing. */
 export const createWeb = ({ outbound, settings }: { outbound: Outbound; settings: WebSettings }) => ({
-  search: driverOf(settings)?.search ?? null,
+  search: searchOf(settings),
   ...createPages({ outbound }),
 })
 
 /** Whether a search server is configured, with its address or key. */
-export const hasSearch = (settings: WebSettings): boolean => driverOf(settings) !== null
+export const hasSearch = (settings: WebSettings): boolean => searchOf(settings) !== null
 
-function driverOf({ searchDriver, searchBaseUrl: baseUrl, searchApiKey: apiKey }: WebSettings): SearchDriver | null {
-  switch (searchDriver) {
-    case 'searxng':
-      return baseUrl ? createSearxng({ baseUrl, apiKey }) : null
-    case 'brave':
-      return apiKey ? createBrave({ baseUrl, apiKey }) : null
-    case 'tavily':
-      return apiKey ? createTavily({ baseUrl, apiKey }) : null
-    default:
-      return null
-  }
+function searchOf({ searchDriver, searchBaseUrl, searchApiKey: apiKey }: WebSettings): Search | null {
+  const baseUrl = searchBaseUrl.replace(/(?<!\/)\/+$/, '')
+  const bearer = apiKey ? { authorization: `Bearer ${apiKey}` } : {}
+  // The JSON format of a SearXNG server must be enabled (`search.formats: [html, json]`).
+  if (searchDriver === 'searxng' && baseUrl)
+    return async (query, count, signal) => {
+      const url = `${baseUrl}/search?${new URLSearchParams({ q: query, format: 'json' })}`
+      const answer = await askSearch(url, { headers: { accept: 'application/json', ...bearer }, signal })
+      return toHits(member(answer, 'results'), 'content', count)
+    }
+  if (searchDriver === 'brave' && apiKey)
+    return async (query, count, signal) => {
+      const request = new URLSearchParams({ q: query, count: String(count), text_decorations: 'false' })
+      const url = `${baseUrl || 'https://api.search.brave.com'}/res/v1/web/search?${request}`
+      const headers = { accept: 'application/json', 'x-subscription-token': apiKey }
+      const answer = await askSearch(url, { headers, signal })
+      return toHits(member(member(answer, 'web'), 'results'), 'description', count)
+    }
+  if (searchDriver === 'tavily' && apiKey)
+    return async (query, count, signal) => {
+      const answer = await askSearch(`${baseUrl || 'https://api.tavily.com'}/search`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...bearer },
+        body: JSON.stringify({ query, max_results: count, search_depth: 'basic' }),
+        signal,
+      })
+      return toHits(member(answer, 'results'), 'content', count)
+    }
+  return null
 }
 
 /**
