@@ -13,7 +13,7 @@ import { checksOf, codeBlocks, isProject, kindOf, problemsIn, zipOf } from '../m
 import type { AgentResult } from './agent-schema'
 import { cacheScopeOf, type StoredAnswer } from './cache'
 import { costOfTurns } from './open'
-import { contentOf } from './present'
+import { activeSkills, contentOf } from './present'
 import { endOf } from './record'
 import { completionErrors, structuredOutput, suggestFollowUps, workOf } from './rules'
 import type { PipelineDeps, Run } from './run'
@@ -198,7 +198,7 @@ function toAnswer(run: Run, result: AgentResult, model: ModelRef, createdAt: num
     refusal,
     artifacts: [],
     followUps: asksOn ? suggestFollowUps(work, content) : [],
-    skillsActive: run.active.skills.map(({ id, slug, name }) => ({ id, slug, name })),
+    skillsActive: activeSkills(run),
     structuredOutput: structuredOutput(work, content),
     routing: result.fallbackUsed ? { ...run.routing, fallback_used: true } : run.routing,
     warnings,

@@ -8,7 +8,15 @@ import type { StoredAnswer } from './cache'
 import { inputOf } from './chat-schema'
 import { firedIn } from './rules'
 import type { Run } from './run'
-import type { ChatCompletion, ChatCompletionId, Completion, CompletionId, FinishReason, Usage } from './schema'
+import type {
+  ChatCompletion,
+  ChatCompletionId,
+  Completion,
+  CompletionId,
+  FinishReason,
+  SkillActive,
+  Usage,
+} from './schema'
 
 /** The id that chat clients see. It differs from the completion id only in its prefix. */
 export const chatIdOf = (id: CompletionId): ChatCompletionId => `chat${id}` as ChatCompletionId
@@ -82,6 +90,8 @@ export const chatUsage = (run: Run, answer: StoredAnswer): ChatCompletion['usage
       rejected_prediction_tokens: 0,
     },
   })
+
+export const activeSkills = ({ active }: Run): SkillActive[] => active.skills.map(({ version: _, ...skill }) => skill)
 
 /** Members that only some answers have. The `done` frame of a stream has them too. */
 export function extrasOf(answer: StoredAnswer, run: Run) {

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock'
 import { SSE_DONE, SSE_HEARTBEAT, sseFrame, sseJson } from '../kernel/stream'
 import type { StoredAnswer } from './cache'
 import {
+  activeSkills,
   chatIdOf,
   chatMetadata,
   chatUsage,
@@ -38,7 +39,7 @@ const nativeFrame: Framer = (progress) => {
       return (
         sseFrame({ event: 'meta', data: metaOf(progress) }) +
         (progress.run.active.skills.length
-          ? sseFrame({ event: 'skills', data: { active: activeOf(progress.run) } })
+          ? sseFrame({ event: 'skills', data: { active: activeSkills(progress.run) } })
           : '') +
         (progress.run.resolvedMode === 'genui'
           ? sseFrame({ event: 'genui_meta', data: { library: progress.run.request.voice.componentLibrary, tools: [] } })
@@ -78,11 +79,9 @@ function metaOf({ run, id }: Extract<Progress, { type: 'began' }>) {
     conversation_id: run.conversationId,
     request_id: run.call.requestId,
     routing: run.routing,
-    skills: activeOf(run),
+    skills: activeSkills(run),
   }
 }
-
-const activeOf = ({ active }: Run) => active.skills.map(({ id, slug, name }) => ({ id, slug, name }))
 
 const doneOf = (run: Run, answer: StoredAnswer) => ({
   id: answer.id,

@@ -12,14 +12,15 @@ import {
   type Activation,
   compose,
   type Installed,
+  installedAs,
   type Loaded,
   loadVersion,
   NO_SKILLS,
   readPrompt,
   requestedWords,
-  settingsOf,
   statedIn,
   toolsByName,
+  uninstalled,
 } from './runtime'
 import type { SkillId, VersionId } from './schema'
 import { viewerOf } from './service/deps'
@@ -147,8 +148,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
     const loaded = row && versionId ? (await loadedOf([{ skill: row, versionId }])).get(versionId) : undefined
     if (!row || !loaded) return null
     const installation = await installs.find(store.read, viewer.owner, row.id)
-    const settings = installation ? settingsOf(installation) : ''
-    return compose([{ loaded, enabled: true, settings }], prompt, [])
+    return compose([installation ? installedAs(loaded, installation) : uninstalled(loaded)], prompt, [])
   }
 
   /** Cached per owner: a user's own keys and an org's key see different skills. */
@@ -167,7 +167,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
     const loaded = await loadedOf(running)
     const order = running.flatMap(({ installation, versionId }) => {
       const one = loaded.get(versionId)
-      return one ? [{ loaded: one, enabled: installation.enabled, settings: settingsOf(installation) }] : []
+      return one ? [installedAs(one, installation)] : []
     })
     return { viewer, order, bySlug: new Map(order.map((one) => [one.loaded.slug, one])) }
   }
@@ -179,7 +179,7 @@ export function createActivating({ store, orgs, tools }: Deps) {
     const versionId = runnableVersion(row, viewer)
     if (!versionId) return null
     const loaded = (await loadedOf([{ skill: row, versionId }])).get(versionId)
-    return loaded ? { loaded, enabled: true, settings: '' } : null
+    return loaded ? uninstalled(loaded) : null
   }
 
   /** Loads versions, keyed by id. Caches only live versions, because authors may change drafts. */

@@ -192,24 +192,26 @@ function readTool(read: () => Tool[]): Tool[] {
   }
 }
 
-/** An installation's settings as text for the engine. Leaves out values whose names look like secrets. */
-export function settingsOf({ config, intensity }: InstallationRow): string {
-  const settings = Object.entries(config).filter(
+/** An installation's share in a run. `settings` leaves out values whose names look like secrets. */
+export function installedAs(loaded: Loaded, { enabled, config, intensity }: InstallationRow): Installed {
+  const shown = Object.entries(config).filter(
     ([name, value]) => !SECRET.test(name) && ['string', 'number', 'boolean'].includes(typeof value),
   )
-  return [
+  const settings = [
     intensity < 1 ? `Use it with an intensity of ${Math.round(intensity * 100)} %.` : '',
-    settings.length ? `Its settings: ${neutralize(JSON.stringify(Object.fromEntries(settings))).slice(0, 2_000)}` : '',
+    shown.length ? `Its settings: ${neutralize(JSON.stringify(Object.fromEntries(shown))).slice(0, 2_000)}` : '',
   ]
-    .filter(Boolean)
-    .join(' ')
+  return { loaded, enabled, settings: settings.filter(Boolean).join(' '), intensity }
 }
+
+/** The share of a skill that is only named in the request. */
+export const uninstalled = (loaded: Loaded): Installed => ({ loaded, enabled: true, settings: '' })
 
 const SECRET = /secret|token|passw|key|credential/i
 
 /** Everything the active skills contribute to a run, in loading order (docs/api.md 22.4). */
 export type Activation = {
-  skills: readonly { id: SkillId; slug: string; name: string; version: string }[]
+  skills: readonly { id: SkillId; slug: string; name: string; version: string; intensity?: number }[]
   /** The skills' prompts and quotes from their files. Null without skills. */
   prompt: string | null
   tools: readonly Tool[]
@@ -226,7 +228,8 @@ export type Activation = {
   fingerprint: string | null
 }
 
-export type Installed = { loaded: Loaded; enabled: boolean; settings: string }
+/** `intensity` only of skills that the owner installed. */
+export type Installed = { loaded: Loaded; enabled: boolean; settings: string; intensity?: number }
 
 export const NO_SKILLS: Activation = {
   skills: [],
@@ -248,13 +251,18 @@ export function compose(chosen: readonly Installed[], prompt: string, warnings: 
   const parts = chosen.map(({ loaded, settings }) => (settings ? `${loaded.prompt}\n${settings}` : loaded.prompt))
   const quotes = quotesFrom(chosen, prompt)
   return {
-    skills: chosen.map(({ loaded: { id, slug, name, version } }) => ({ id, slug, name, version })),
+    skills: chosen.map(({ loaded: { id, slug, name, version }, intensity }) => ({
+      ...{ id, slug, name, version },
+      ...(intensity === undefined ? {} : { intensity }),
+    })),
     prompt: [INTRODUCTION, ...parts, ...(quotes.length ? [QUOTING, ...quotes] : [])].join('\n\n'),
     tools: toolsByName(chosen),
     modelPreference: chosen.find(({ loaded }) => loaded.modelPreference)?.loaded.modelPreference ?? null,
     mayBrowse: chosen.some(({ loaded }) => loaded.mayBrowse),
     warnings,
-    fingerprint: JSON.stringify(chosen.map(({ loaded, settings }) => [loaded.id, loaded.fingerprint, settings])),
+    fingerprint: JSON.stringify(
+      chosen.map(({ loaded, settings, intensity }) => [loaded.id, loaded.fingerprint, settings, intensity]),
+    ),
   }
 }
 
@@ -271,7 +279,7 @@ export function composeTrial(manifest: SkillManifest, toolsOf: Tools['ofSkill'],
   const { slug, version, name } = manifest
   const id = TRIAL_ID as SkillId
   const loaded = loadVersion({ toolsOf }, { id, slug }, { manifest, version })
-  return { ...compose([{ loaded, enabled: true, settings: '' }], prompt, []), skills: [{ id, slug, name, version }] }
+  return { ...compose([uninstalled(loaded)], prompt, []), skills: [{ id, slug, name, version }] }
 }
 
 const TRIAL_ID = '00000000-0000-0000-0000-000000000000'

@@ -37,6 +37,21 @@ describe('skills of a run', () => {
     expect(await slugsOf(ada)).toEqual([])
   })
 
+  test('are answered with the intensity of those installed (docs/api.md 2.2)', async () => {
+    const ada = await world.person()
+    const [installed, named] = [await published(), await published()]
+    await ada.send('POST', 'skills', { skillId: installed.skillId })
+    await ada.send('PATCH', `skills/${installed.skillId}/installation`, { intensity: 0.4 })
+    const order = { prompt: randomUUID(), skills: [named.slug] }
+    const { body } = await ada.send('POST', 'completions', order)
+    expect(body.skills_active).toMatchObject([{ slug: installed.slug, intensity: 0.4 }, { slug: named.slug }])
+    expect('intensity' in body.skills_active[1]).toBe(false)
+    const { text } = await ada.send('POST', 'completions', { ...order, stream: true })
+    expect(text.split('"intensity":0.4').length - 1).toBe(3)
+    await ada.send('PATCH', `skills/${installed.skillId}/installation`, { intensity: 0.401 })
+    expect((await ada.send('POST', 'completions', order)).body.skills_active[0].intensity).toBe(0.401)
+  })
+
   test('with keywords take part when one occurs as a word, or when they are named', async () => {
     const ada = await world.person()
     const { skillId, slug } = await published({ trigger: { type: 'keyword', config: { keywords: ['mail', 'C++'] } } })
