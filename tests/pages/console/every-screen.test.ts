@@ -114,51 +114,35 @@ inChromium('every screen of the console', async () => {
     await page.close()
   })
 
-  test('what is on its way, fails or is forbidden says so on every screen', async () => {
+  test.each(SCREENS)('%s, forbidden and on its way, says so', async (path) => {
     const { page } = await open('/me/keys', { width: 768, height: 1024 })
     const found: string[] = []
-    let status = 503
+    let isHeld = false
     const held: (() => void)[] = []
     await page.setRequestInterception(true)
     page.on('request', (request) => {
       if (!/\/api\/v1\/|\/inbox\/events/.test(request.url())) return void request.continue()
-      if (status === 0) return void held.push(() => void request.abort())
-      const error = {
-        code: status === 403 ? 'forbidden' : 'service_unavailable',
-        message: 'Not now.',
-        request_id: 'req_x',
-      }
-      void request.respond({ status, contentType: 'application/json', body: JSON.stringify({ error }) })
+      if (isHeld) return void held.push(() => void request.abort())
+      const error = { code: 'forbidden', message: 'Not now.', request_id: 'req_x' }
+      void request.respond({ status: 403, contentType: 'application/json', body: JSON.stringify({ error }) })
     })
-    for (const [path] of SCREENS) {
-      for (const [wanted, shown] of [
-        [403, '.failed.forbidden'],
-        [0, '.grey'],
-      ] as const) {
-        status = wanted
-        await page.goto(`${origin}/console${addressOf(path)}`)
-        if (!READ_NOTHING.includes(path)) await page.waitForSelector(shown)
-        found.push(...(await wrongHere(page, `${path}, ${wanted}`)))
-        for (const end of held.splice(0)) end()
-      }
+    for (const shown of ['.failed.forbidden', '.grey']) {
+      isHeld = shown === '.grey'
+      await page.goto(`${origin}/console${addressOf(path)}`)
+      if (!READ_NOTHING.includes(path)) await page.waitForSelector(shown)
+      found.push(...(await wrongHere(page, shown)))
     }
+    for (const end of held) end()
     expect(found).toEqual([])
     await page.close()
   })
 
-  test('forced colours and reduced motion: borders stay, nothing moves', async () => {
-    const { page, problems } = await open('/me/routing', { forced: true })
-    const found: string[] = []
-    for (const [path, full] of SCREENS) {
-      await go(page, `/console${addressOf(path)}`)
-      if (full) await sees(page, full)
-      found.push(...(await wrongHere(page, `${path}, forced`)))
-      const moving = await page.evaluate(
-        () => document.getAnimations().filter(({ playState }) => playState === 'running').length,
-      )
-      if (moving) found.push(`${path}: ${moving} animations run`)
-    }
-    expect(found).toEqual([])
+  test.each(SCREENS)('%s, forced colours and reduced motion: borders stay, nothing moves', async (path, full) => {
+    const { page, problems } = await open(addressOf(path), { forced: true })
+    if (full) await sees(page, full)
+    expect(await wrongHere(page, 'forced')).toEqual([])
+    const running = () => document.getAnimations().filter(({ playState }) => playState === 'running').length
+    expect(await page.evaluate(running)).toBe(0)
     expect(problems).toEqual([])
     await page.close()
   })
