@@ -56,34 +56,6 @@ type Deps = {
   apiUrl(): string | null
 }
 
-/** The modules that the operator API uses. */
-const modulesOf = (container: Container) => ({
-  auditReading: container.auditReading,
-  usageReading: container.usageReading,
-  skills: container.skills,
-  answers: container.completions.answers,
-  store: container.store,
-  audit: container.audit,
-  clock: container.clock,
-  log: container.log,
-  orgs: container.orgs,
-  keys: container.keys,
-  guardrails: container.guardrails,
-  preferences: container.preferences,
-  increases: container.increases,
-  limiter: container.limiter,
-  tiers: container.tiers,
-  billing: container.billing,
-  accountBilling: container.accountBilling,
-  engines: container.engines,
-  engineRegistry: container.engineRegistry,
-  upstreamHealth: container.upstreamHealth,
-  traffic: container.traffic,
-  traces: container.traces,
-  pageMegabytes: container.browser.host.megabytes,
-  writes: container.widgets.watch.writes,
-})
-
 const HOUR_MS = 3_600_000
 
 /** Builds the operator API: routes over the same modules, behind a socket only for this user (docs/design.md 7). */
@@ -105,7 +77,10 @@ export function createOps({ config, container, metrics, redis, location, stoppin
   })
   const bucketAt = (path: string) => createBucket(path, config)
   const operators = createOperators({
-    ...modulesOf(container),
+    ...container,
+    answers: container.completions.answers,
+    pageMegabytes: container.browser.host.megabytes,
+    writes: container.widgets.watch.writes,
     dataDir,
     bucketAt,
     settings: config,
@@ -127,13 +102,11 @@ export function createOps({ config, container, metrics, redis, location, stoppin
       },
     }),
     health: async () => (await health.check()).health,
-    probes: async () => (await health.check()).health,
     stopping,
     schema: () => schemaOf(location),
     mapping: engines.mapping,
     redis,
     risks: () => riskySettings(store.read),
-    nodes: container.nodes,
     needed: NEEDED,
     invariants: [
       { check: 'ledger and holds', violations: billing.verify },
@@ -147,10 +120,7 @@ export function createOps({ config, container, metrics, redis, location, stoppin
       { check: 'idempotency keys', violations: container.idempotency.verify },
     ],
     backup: createBackup({
-      store,
-      audit,
-      clock,
-      dataDir,
+      ...{ store, audit, clock, dataDir },
       version: RELEASE,
       migrations: async () => (await schemaOf(location)).applied,
       bucketAt,

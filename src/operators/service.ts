@@ -1,15 +1,15 @@
 import { findOwner, type KeyService, type OrgService, ownerToRead } from '../accounts'
 import type { OperatorOrg } from '../accounts/orgs/schema'
-import type { AuditLog, AuditReading } from '../audit'
+import type { AuditReading } from '../audit'
 import { listLedger } from '../billing'
-import type { Traces, Traffic } from '../cluster'
+import type { Traces } from '../cluster'
 import type { CacheChoice, CacheReading } from '../completions'
 import { type Call, type OperatorCaller, type OwnerScope, ownerOf } from '../kernel/caller'
-import { type Clock, iso } from '../kernel/clock'
+import { iso } from '../kernel/clock'
 import { invalidInput } from '../kernel/errors'
 import { microToCents } from '../kernel/money'
 import type { Static } from '../kernel/schema'
-import type { Reader, Store } from '../kernel/store'
+import type { Reader } from '../kernel/store'
 import type { SkillService } from '../skills'
 import type { OperatorSkillQuery } from '../skills/schema'
 import type { UsageReading } from '../usage'
@@ -40,8 +40,6 @@ import type {
 import { createStatus } from './status'
 import { createStream } from './stream'
 
-type TraceDeps = { store: Store; clock: Clock; audit: AuditLog; traffic: Traffic; traces: Traces }
-
 const MAX_LINES = 4_000
 
 const MAX_ROWS = 100
@@ -64,12 +62,12 @@ type Deps = Parameters<typeof createCreditVerbs>[0] &
   Parameters<typeof createLimitVerbs>[0] &
   Parameters<typeof createOperatorAccess>[0] &
   Parameters<typeof createBackups>[0] &
-  Parameters<typeof createTrace>[0] &
   Parameters<typeof createStatus>[0] &
   NodeDeps &
   Omit<Parameters<typeof createStream>[0], 'status' | 'isStill'> & {
     orgs: OrgService
     keys: KeyService
+    traces: Traces
     auditReading: AuditReading
     usageReading: UsageReading
     answers: CacheReading
@@ -126,7 +124,7 @@ export function createOperators(deps: Deps) {
 function createVerify({ store, clock, invariants }: Deps) {
   const all: readonly Invariant[] = [{ check: 'integrity', violations: () => store.integrity() }, ...invariants]
 
-  return async function verify(_call: Call<OperatorCaller>): Promise<Verification> {
+  return async function verify(_call: OperatorCall): Promise<Verification> {
     const checks: Verification['checks'] = []
     for (const { check, violations } of all) {
       const began = clock.monotonic()
@@ -152,39 +150,34 @@ async function orgDetail({ store, orgs, keys, billing }: Deps, call: OperatorCal
 
 /** Usage of any owner, for operators (docs/operating.md 2.16). */
 function createUsageVerbs({ store, keys, usageReading }: Deps) {
-  return { show, series, requests, exportCalls }
-
-  /** The report the owner would get. */
-  async function show(call: Call<OperatorCaller>, input: OperatorUsageQuery): Promise<OperatorUsage> {
-    const { owner, ...query } = await withKeyOwner(call, input)
-    const { scope, name } = await ownerToRead(store.read, owner)
-    return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
+  return {
+    /** The report the owner would get. */
+    async show(call: OperatorCall, input: OperatorUsageQuery): Promise<OperatorUsage> {
+      const { scope, name, query } = await ownerAnd(call, input)
+      return { id: scope, object: 'usage', owner: name, ...(await usageReading.reportOf(scope, query)) }
+    },
+    /** One figure per bucket of time, as the owner would get them. */
+    async series(call: OperatorCall, input: OperatorSeriesQuery) {
+      const { scope, query } = await ownerAnd(call, input)
+      return usageReading.seriesOf(call, scope, query)
+    },
+    /** The calls of an owner, newest first, as the owner would see them. */
+    async requests(call: OperatorCall, input: OperatorRequestQuery) {
+      const { scope, query } = await ownerAnd(call, input)
+      return usageReading.requestsOf(call, scope, query)
+    },
+    /** The file the owner would get; the export is recorded in the owner's audit chain. */
+    async *exportCalls(call: OperatorCall, input: OperatorUsageExportQuery) {
+      const { scope, query } = await ownerAnd(call, input)
+      yield* usageReading.exportOf(call, scope, query)
+    },
   }
 
-  /** One figure per bucket of time, as the owner would get them. */
-  async function series(call: Call<OperatorCaller>, input: OperatorSeriesQuery) {
-    const { owner, ...query } = await withKeyOwner(call, input)
-    return usageReading.seriesOf(call, (await ownerToRead(store.read, owner)).scope, query)
-  }
-
-  /** The calls of an owner, newest first, as the owner would see them. */
-  async function requests(call: Call<OperatorCaller>, input: OperatorRequestQuery) {
-    const { owner, ...query } = await withKeyOwner(call, input)
-    return usageReading.requestsOf(call, (await ownerToRead(store.read, owner)).scope, query)
-  }
-
-  /** The file the owner would get; the export is recorded in the owner's audit chain. */
-  async function* exportCalls(call: Call<OperatorCaller>, input: OperatorUsageExportQuery) {
-    const { owner, ...query } = await withKeyOwner(call, input)
-    const { scope } = await ownerToRead(store.read, owner)
-    yield* usageReading.exportOf(call, scope, query)
-  }
-
-  /** Without `owner`, uses the owner of the named key. The key may be given by name. */
-  async function withKeyOwner<Q extends OperatorUsageQuery>(call: Call<OperatorCaller>, query: Q): Promise<Q> {
-    if (query.owner !== undefined || query.key_id === undefined) return query
-    const caller = await keys.callerOf(call, query.key_id)
-    return { ...query, owner: ownerOf(caller), key_id: caller.keyId }
+  /** The owner, and the other filters. Without `owner`, the owner of the named key, which may be given by name. */
+  async function ownerAnd<Q extends OperatorUsageQuery>(call: OperatorCall, { owner, ...query }: Q) {
+    const key = owner === undefined && query.key_id !== undefined ? await keys.callerOf(call, query.key_id) : null
+    const found = await ownerToRead(store.read, key ? ownerOf(key) : owner)
+    return { ...found, query: key ? { ...query, key_id: key.keyId } : query }
   }
 }
 
@@ -224,15 +217,12 @@ function createSkillVerbs({ store, keys, skills }: Deps) {
 function createCacheVerbs({ store, audit, keys, answers }: Deps) {
   return { stats, find, purge }
 
-  function stats(_call: Call<OperatorCaller>): CacheStats {
+  function stats(_call: OperatorCall): CacheStats {
     return { object: 'cache', ...answers.stats() }
   }
 
   /** Whether this prompt would be answered from the cache. Throws 404 for an unknown owner or key. */
-  async function find(
-    call: Call<OperatorCaller>,
-    { prompt, mode, ...selection }: CacheQuestion,
-  ): Promise<CacheFinding> {
+  async function find(call: OperatorCall, { prompt, mode, ...selection }: CacheQuestion): Promise<CacheFinding> {
     const found = answers.find(prompt, { mode, ...(await ownerAndKey(call, selection)) })
     return { object: 'cache_finding', verdict: found.length ? 'hit' : 'miss', why: why(found.length), answers: found }
   }
@@ -245,7 +235,7 @@ function createCacheVerbs({ store, audit, keys, answers }: Deps) {
   }
 
   /** Throws 400 for a scope without a name, 404 for an unknown owner or key. */
-  async function purge(call: Call<OperatorCaller>, { scope, name }: CachePurge): Promise<CachePurged> {
+  async function purge(call: OperatorCall, { scope, name }: CachePurge): Promise<CachePurged> {
     if (scope !== 'all' && name === undefined)
       throw invalidInput('name', `"name" is missing. Send the name of the ${scope} to clear.`)
     const choice = await choiceOf(call, scope, name)
@@ -262,14 +252,14 @@ function createCacheVerbs({ store, audit, keys, answers }: Deps) {
     return { object: 'cache_purge', purged }
   }
 
-  async function choiceOf(call: Call<OperatorCaller>, scope: CachePurge['scope'], name?: string): Promise<CacheChoice> {
+  async function choiceOf(call: OperatorCall, scope: CachePurge['scope'], name?: string): Promise<CacheChoice> {
     if (scope === 'org') return ownerAndKey(call, { owner: name })
     if (scope === 'key') return ownerAndKey(call, { key: name })
     return scope === 'mode' ? { mode: name } : {}
   }
 
   async function ownerAndKey(
-    call: Call<OperatorCaller>,
+    call: OperatorCall,
     { owner, key }: { owner?: string | undefined; key?: string | undefined },
   ): Promise<CacheChoice> {
     return {
@@ -283,8 +273,8 @@ function createCacheVerbs({ store, audit, keys, answers }: Deps) {
  * Everything about one request: its log line, its timed steps, its cost and its audit events. The process that answered
  * keeps the steps in memory. Ledger and audit log are in the store (docs/operating.md 2.8).
  */
-function createTrace({ store, clock, audit, traffic, traces }: TraceDeps) {
-  return async function trace(_call: Call<OperatorCaller>, ref: string, query: TraceQuery): Promise<RequestTrace> {
+function createTrace({ store, clock, audit, traffic, traces }: Deps) {
+  return async function trace(_call: OperatorCall, ref: string, query: TraceQuery): Promise<RequestTrace> {
     const steps = await traces.find(ref)
     const line = traffic.newest(MAX_LINES).find(({ id }) => id === ref) ?? null
     const traced = steps.map(({ facts }) => facts?.owner).find((one) => typeof one === 'string') as

@@ -1,6 +1,6 @@
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
-import type { Status } from './status-schema'
+import type { Health, Status } from './status-schema'
 
 /** Facts that only the assembled server knows. */
 type ServerFacts = {
@@ -15,17 +15,12 @@ type ServerFacts = {
   database: { dialect: 'sqlite' | 'postgres'; place: string }
 }
 
-type Health = {
-  status: 'healthy' | 'degraded' | 'down'
-  infrastructure: { database: Probe; redis: Probe }
-}
-type Probe = { status: string; latencyMs: number | null }
 type Mapping = { targets: { kind: string; breaker: string }[] }[]
 
 type Deps = {
   clock: Clock
   facts(): ServerFacts
-  health(): Promise<Health>
+  health(): Promise<Pick<Health, 'status' | 'providers' | 'infrastructure'>>
   /** Throws when the database does not respond. */
   schema(): Promise<{ applied: number; known: number }>
   mapping(): Mapping

@@ -10,10 +10,9 @@ import type { SkillService } from '../skills'
 import { usageOfAllOwners } from '../usage'
 import { deliverySums } from '../webhooks'
 import { openChats } from '../widgets'
-import type { Status } from './status-schema'
+import type { Health, Status } from './status-schema'
 import { cachedRead, type Names } from './topics-reading'
 
-type Probe = { status: string; latencyMs: number | null }
 type Deps = {
   store: Store
   clock: Clock
@@ -23,7 +22,7 @@ type Deps = {
   increases: LimitIncreases
   settings: { browserSessions: number; browserSessionMaxSeconds: number }
   status(call: Call<OperatorCaller>): Promise<Status>
-  probes(): Promise<{ providers: Record<string, Probe>; infrastructure: Record<string, Probe> }>
+  health(): Promise<Pick<Health, 'providers' | 'infrastructure'>>
 }
 
 const HOUR_MS = 3_600_000
@@ -44,7 +43,7 @@ export function overviewTopic(deps: Deps, call: Call<OperatorCaller>) {
       return { ...rest, ...caps, owners: await Promise.all(named) }
     }),
     status: source('status', 5_000, () => deps.status(call)),
-    probes: source('engines', 5_000, deps.probes),
+    probes: source('engines', 5_000, deps.health),
     reviews: source('submissions', 2_000, () => deps.skills.operator.stats(call)),
     increases: source('tier requests', 5_000, () =>
       deps.increases.operator.list(call, { limit: 100, status: 'pending' }),
