@@ -1,11 +1,12 @@
-import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
+import { and, asc, gt, lte, sql } from 'drizzle-orm'
 import type { AuditLog } from '../audit'
 import { type Jobs, RECURRING, recurring } from '../jobs'
 import type { OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { newRequestId } from '../kernel/ids'
 import { microToCents } from '../kernel/money'
-import { allOf, command, query, type Reader, type Store, someOf, type Tx } from '../kernel/store'
+import { rowsOf } from '../kernel/rows'
+import { query, type Reader, type Store, type Tx } from '../kernel/store'
 import type { Escrows } from './escrow'
 import { spendGrants } from './limits'
 import type { BalanceWatch } from './low-balance'
@@ -26,20 +27,10 @@ export const expiredCredit = ({ expireDue, dueAt }: Pick<ExpiringGrants, 'expire
   return recurring(NAME, EVERY_MS, work, { dueAt })
 }
 
-const insertGrant = command<ExpiringGrantRow>()((tx, p) =>
-  tx.insert(tx.of(expiringGrants)).values(allOf(tx.of(expiringGrants), p)),
-)
-
+const grantRows = rowsOf(expiringGrants)
 /** An owner's grants that are not used up, soonest to expire first. */
-const openGrants = query<{ owner: OwnerScope }>()((db, p) => {
-  const t = db.of(expiringGrants)
-  return db
-    .select()
-    .from(t)
-    .where(and(eq(t.owner, p.owner), gt(t.remaining, 0)))
-    .orderBy(asc(t.expires_at), asc(t.ref))
-})
-
+const openGrants = (db: Reader, owner: OwnerScope): Promise<ExpiringGrantRow[]> =>
+  grantRows.all(db, { owner }, { also: (t) => gt(t.remaining, 0), order: (t) => [asc(t.expires_at), asc(t.ref)] })
 /** Owners of expired grants that are not used up, earliest due first. */
 const dueGrants = query<{ now: number; limit: number }>()((db, p) => {
   const t = db.of(expiringGrants)
@@ -59,13 +50,11 @@ const soonestDue = query()((db) => {
     .where(gt(t.remaining, 0))
 })
 
-const CHANGING = ['remaining', 'seen_balance', 'due_at', 'takings'] as const
-
-const setGrant = command<Pick<ExpiringGrantRow, 'ref' | (typeof CHANGING)[number]>>()((tx, p) => {
-  const t = tx.of(expiringGrants)
-  return tx.update(t).set(someOf(p, CHANGING)).where(eq(t.ref, p.ref))
-})
-
+/** Stores what was computed for an owner's grants, with the balance at that time. */
+async function saveGrants(tx: Tx, grants: readonly ExpiringGrantRow[], seen_balance: number): Promise<void> {
+  for (const { ref, remaining, due_at, takings } of grants)
+    await grantRows.update(tx, { ref }, { remaining, seen_balance, due_at, takings })
+}
 export type ExpiringDeps = {
   store: Store
   clock: Clock
@@ -99,7 +88,7 @@ export function createExpiringGrants({
     const [wallet] = await walletOf(tx, { id: owner })
     const { ref, amount, expiresAt } = grant
     const dates = { granted_at: clock.now(), expires_at: expiresAt, due_at: expiresAt }
-    await insertGrant(tx, { ref, owner, remaining: amount, seen_balance: wallet!.balance, ...dates, takings: 0 })
+    await grantRows.insert(tx, { ref, owner, remaining: amount, seen_balance: wallet!.balance, ...dates, takings: 0 })
     // Schedules the job for the moment when the new credit expires.
     await jobs.ensure(tx, { name: NAME }, { owner: null, payload: null, uniqueKey: RECURRING, runAt: expiresAt })
   }
@@ -114,13 +103,12 @@ export function createExpiringGrants({
   async function beforeAdjustment(tx: Tx, owner: OwnerScope, change: number): Promise<void> {
     const locked = await lockWalletAndGrants(tx, owner)
     if (!locked) return
-    const { balance, grants } = locked
-    for (const grant of grants) await setGrant(tx, { ...grant, seen_balance: balance + change })
+    await saveGrants(tx, locked.grants, locked.balance + change)
   }
 
   /** The parts of an owner's balance that will expire, soonest first. */
   async function of(reader: Reader, owner: OwnerScope): Promise<ExpiringGrant[]> {
-    const grants = await openGrants(reader, { owner })
+    const grants = await openGrants(reader, owner)
     if (!grants.length) return []
     const [wallet] = await walletOf(reader, { id: owner })
     return unspentGrants(grants, wallet?.balance ?? 0)
@@ -151,7 +139,7 @@ export function createExpiringGrants({
       grant.due_at = now + RECHECK_MS
       grant.takings += amount > 0 ? 1 : 0
     }
-    for (const grant of grants) await setGrant(tx, { ...grant, seen_balance: balance - taken })
+    await saveGrants(tx, grants, balance - taken)
     await watch.decreased(tx, owner, balance, balance - taken)
   }
 
@@ -174,7 +162,7 @@ export function createExpiringGrants({
   async function lockWalletAndGrants(tx: Tx, owner: OwnerScope) {
     // A claim of 0: on Postgres it takes the row lock of the wallet.
     await claim(tx, { id: owner, amount: 0 })
-    const grants = await openGrants(tx, { owner })
+    const grants = await openGrants(tx, owner)
     if (!grants.length) return null
     await escrows.recall(tx, owner)
     const [wallet] = await walletOf(tx, { id: owner })

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { isNotNull, sql } from 'drizzle-orm'
 import type { OrgService } from '../accounts'
 import type { AuditLog } from '../audit'
 import type { Call, OwnerScope } from '../kernel/caller'
@@ -6,23 +6,14 @@ import type { Clock } from '../kernel/clock'
 import { defineError, invalidInput } from '../kernel/errors'
 import { centsToMicro, microToCents } from '../kernel/money'
 import { createReadCache } from '../kernel/read-cache'
-import {
-  allOf,
-  type Changes,
-  command,
-  counted,
-  excludedOf,
-  query,
-  type Reader,
-  type Store,
-  type Tx,
-} from '../kernel/store'
+import { rowsOf } from '../kernel/rows'
+import { allOf, type Changes, command, excludedOf, type Reader, type Store, type Tx } from '../kernel/store'
 import { costOfDay, type Spend, spendOf, spendOfOwner, startOwnerSpend } from '../usage'
 import { LOW_BALANCE_CENTS } from './config'
 import { billingErrors, type CapHolder } from './errors'
 import type { BillingLimits, LimitsPatch } from './limits-schema'
 import type { BalanceWatch } from './low-balance'
-import { newestTopUp } from './payments/repository'
+import { recentPurchases } from './payments/repository'
 import { walletOf } from './repository'
 import type { Balance, Caps } from './schema'
 import { type BillingScope, payingOwner, scopeOf } from './scope'
@@ -37,11 +28,7 @@ export const hasCaps = ({ daily, monthly }: Caps): boolean => daily !== null || 
 export const crossed = (before: number, after: number, threshold: number): boolean =>
   before >= threshold && after < threshold
 
-const limitsOf = query<{ owner: OwnerScope }>()((db, p) => {
-  const t = db.of(billingLimits)
-  return db.select().from(t).where(eq(t.owner, p.owner))
-})
-
+export const limitRows = rowsOf(billingLimits)
 export const saveLimits = command<LimitsRow>()((tx, p) => {
   const t = tx.of(billingLimits)
   const row = allOf(t, p)
@@ -49,15 +36,6 @@ export const saveLimits = command<LimitsRow>()((tx, p) => {
     .insert(t)
     .values(row)
     .onConflictDoUpdate({ target: t.owner, set: excludedOf(row, 'owner') })
-})
-
-/** Turns automatic top-up off; 0 rows if it was off. */
-export const stopTopUp = counted<{ owner: OwnerScope }>()((tx, p) => {
-  const t = tx.of(billingLimits)
-  return tx
-    .update(t)
-    .set({ top_up_enabled: false })
-    .where(and(eq(t.owner, p.owner), eq(t.top_up_enabled, true)))
 })
 
 /** Marks in the wallet whether its owner has caps. On Postgres the row lock also makes charges of the owner wait. */
@@ -164,7 +142,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, balance
     if (!fields.length) return present(store.read, owner)
     await limits.changeFor(owner, () =>
       store.write(async (tx) => {
-        const before = (await limitsOf(tx, { owner }))[0]
+        const before = await limitRows.first(tx, { owner })
         const after = merged(before ?? defaults(owner), patch, clock.now())
         await apply(tx, toLimits(before), after)
         await record(tx, fields)
@@ -186,7 +164,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, balance
 
   /** For reports: an owner's caps and how much of them is used. Cents. */
   async function spending(reader: Reader, owner: OwnerScope) {
-    const row = (await limitsOf(reader, { owner }))[0]
+    const row = await limitRows.first(reader, { owner })
     const { today, month } = await spendOfOwner(reader, owner, clock.now())
     return {
       daily_cap_cents: row?.daily_cap_cents ?? null,
@@ -197,9 +175,9 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, balance
   }
 
   async function present(reader: Reader, owner: OwnerScope): Promise<BillingLimits> {
-    const row = (await limitsOf(reader, { owner }))[0] ?? defaults(owner)
+    const row = (await limitRows.first(reader, { owner })) ?? defaults(owner)
     const { balance, held } = await balanceOf(reader, owner)
-    const [last] = await newestTopUp(reader, { owner })
+    const [last] = await recentPurchases(reader, { owner, kind: 'top_up' }, 1)
     const { daily_used_cents, monthly_used_cents } = await spending(reader, owner)
     return {
       object: 'billing_limits',
@@ -211,7 +189,7 @@ export function createLimits({ store, clock, audit, orgs, limits, watch, balance
         enabled: row.top_up_enabled,
         threshold_cents: row.top_up_threshold_cents,
         amount_cents: row.top_up_amount_cents,
-        last: last ?? null,
+        last: last ? { state: last.state, error: last.error } : null,
       },
       usage: {
         daily_used_cents,
@@ -269,7 +247,7 @@ export function createAccountLimits({ changes, max = 20_000 }: AccountLimitsDeps
   }
 
   function read(reader: Reader, owner: OwnerScope): AccountLimits | Promise<AccountLimits> {
-    const load = async () => toLimits((await limitsOf(reader, { owner }))[0])
+    const load = async () => toLimits(await limitRows.first(reader, { owner }))
     return changing.has(owner) ? load() : (cache.get(owner, load) as AccountLimits | Promise<AccountLimits>)
   }
 

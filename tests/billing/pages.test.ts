@@ -1,7 +1,6 @@
 // Both databases: money.
 import { describe, expect, test } from 'bun:test'
-import { newPurchase } from '../../src/billing/payments/purchase'
-import { insertPurchase } from '../../src/billing/payments/repository'
+import { newPurchase, purchaseRows } from '../../src/billing/payments/repository'
 import { PAGE_HEADERS } from '../../src/kernel/html'
 import { scrub } from '../../src/kernel/text'
 import { createTeam } from '../accounts/orgs/team'
@@ -32,8 +31,8 @@ const centsOf = async (person: Person) => (await person.send('GET', 'billing/lim
 /** A purchase that was paid so many days ago. */
 async function bought(person: Person, cents: number, daysAgo: number, more: object = {}) {
   const at = clock.now() - daysAgo * DAY
-  const row = newPurchase(at, { owner: ownerOf(person), kind: 'checkout', provider: 'manual', amountCents: cents })
-  await store.write((tx) => insertPurchase(tx, { ...row, state: 'paid', ended_at: at, ...more }))
+  const row = newPurchase(at, { owner: ownerOf(person), kind: 'checkout', provider: 'manual', amount_cents: cents })
+  await store.write((tx) => purchaseRows.insert(tx, { ...row, state: 'paid', ended_at: at, ...more }))
 }
 const rowsIn = (text: string) =>
   [...text.matchAll(/<tr><td>([^<]*)<\/td><td>([^<]*)<\/td><\/tr>/g)].map(([, day, amount]) => `${day} ${amount}`)
@@ -106,9 +105,9 @@ describe('the portal of a server without a processor', () => {
     const { orgs } = world.app.container
     const nameless = await store.write((tx) => orgs.createUser(tx, { email: 'nameless@example.com', name: null }))
     const row = newPurchase(clock.now(), {
-      ...{ owner: `user:${nameless.id}`, kind: 'checkout', provider: 'manual', amountCents: 500 },
+      ...{ owner: `user:${nameless.id}`, kind: 'checkout', provider: 'manual', amount_cents: 500 },
     })
-    await store.write((tx) => insertPurchase(tx, row))
+    await store.write((tx) => purchaseRows.insert(tx, row))
     expect((await world.send('GET', `/billing/checkout/${row.id}`)).text).toContain('Credit for nameless@example.com')
   })
 })
@@ -172,17 +171,17 @@ describe('the page of a checkout', () => {
 
   test('of an automatic top-up is nobody’s to see', async () => {
     const ada = await world.person()
-    const input = { owner: ownerOf(ada), kind: 'top_up', provider: 'stripe', amountCents: 500 } as const
+    const input = { owner: ownerOf(ada), kind: 'top_up', provider: 'stripe', amount_cents: 500 } as const
     const row = newPurchase(clock.now(), input)
-    await store.write((tx) => insertPurchase(tx, row))
+    await store.write((tx) => purchaseRows.insert(tx, row))
     expect((await world.send('GET', `/billing/checkout/${row.id}`)).status).toBe(404)
   })
 
   test('with the processor has no field for a code, and says to wait', async () => {
     const ada = await world.person()
-    const input = { owner: ownerOf(ada), kind: 'checkout', provider: 'stripe', amountCents: 500 } as const
+    const input = { owner: ownerOf(ada), kind: 'checkout', provider: 'stripe', amount_cents: 500 } as const
     const row = newPurchase(clock.now(), input)
-    await store.write((tx) => insertPurchase(tx, row))
+    await store.write((tx) => purchaseRows.insert(tx, row))
     const { text } = await world.send('GET', `/billing/checkout/${row.id}`)
     expect(text).toContain('The payment has not been confirmed yet.')
     expect(text).not.toContain('<form')

@@ -1,6 +1,6 @@
 // Both databases: money.
 import { describe, expect, test } from 'bun:test'
-import { purchaseByPayment } from '../../src/billing/payments/repository'
+import { purchaseRows } from '../../src/billing/payments/repository'
 import { fakeClock } from '../support/clock'
 import { session } from '../support/stripe'
 import type { Person } from '../support/world'
@@ -51,7 +51,7 @@ describe('a purchase keeps what the processor said', () => {
     const ada = await world.person({ cents: 0 })
     const id = await paid(ada, 900)
     expect(await rowOf(id)).toMatchObject({ state: 'paid', payment_ref: `pi_of_${id}`, ended_at: clock.now() })
-    expect(await purchaseByPayment(store.read, { payment: `pi_of_${id}` })).toMatchObject([{ id }])
+    expect(await purchaseRows.first(store.read, { payment_ref: `pi_of_${id}` })).toMatchObject({ id })
     const facts = { amount_cents: 900, provider: 'stripe', by: 'checkout' }
     expect(await record(ownerOf(ada), 'credits.purchased')).toMatchObject([
       { entityType: 'billing', entityId: id, inputSummary: { metadata: facts } },

@@ -1,5 +1,5 @@
 import { afterAll } from 'bun:test'
-import { purchaseById } from '../../src/billing/payments/repository'
+import { purchaseRows } from '../../src/billing/payments/repository'
 import type { PurchaseId } from '../../src/billing/payments/schema'
 import type { OwnerScope } from '../../src/kernel/caller'
 import type { Clock } from '../../src/kernel/clock'
@@ -57,7 +57,7 @@ export async function createPaymentWorld(clock?: Clock) {
       const ada = await world.person({ cents: 0 })
       return { ada, id: await paid(ada, cents) }
     },
-    rowOf: async (id: string) => (await purchaseById(world.app.store.read, { id: id as PurchaseId }))[0]!,
+    rowOf: async (id: string) => (await purchaseRows.first(world.app.store.read, { id: id as PurchaseId }))!,
     /** Audit rows of one action, newest first. */
     async record(scope: OwnerScope | 'server', action: string) {
       const { items } = await audit.list(world.app.store.read, scope, { limit: 20 })

@@ -6,7 +6,7 @@ import { notFound } from '../../kernel/errors'
 import type { Store, Tx } from '../../kernel/store'
 import { paymentErrors } from './errors'
 import type { PurchaseLedger } from './ledger'
-import { codeByHash, insertCode, lockPurchase, useCode } from './repository'
+import { codeRows, purchaseRows } from './repository'
 import { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
@@ -43,16 +43,9 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
   async function createCode(call: Call<OperatorCaller>, { amountCents, validMs, note }: CodeInput) {
     const code = `svc_gc_${randomBase62(24)}`
     const now = clock.now()
-    const row = {
-      amount_cents: amountCents,
-      note,
-      created_at: now,
-      expires_at: now + validMs,
-      used_at: null,
-      used_for: null,
-    }
+    const row = { amount_cents: amountCents, note, created_at: now, expires_at: now + validMs }
     await store.write(async (tx) => {
-      await insertCode(tx, { hash: sha256Hex(code), ...row })
+      await codeRows.insert(tx, { hash: sha256Hex(code), ...row })
       await audit.record(tx, call, {
         action: 'credits.code_created',
         entityType: 'billing',
@@ -70,18 +63,19 @@ export function createByHand({ store, clock, audit, ledger }: Deps) {
       const row = await manualCheckout(tx, id)
       if (row.state !== 'open') throw paymentErrors.checkoutEnded(row.state, row.error)
       const hash = sha256Hex(code)
-      const [found] = CODE.test(code) ? await codeByHash(tx, { hash }) : []
+      const found = CODE.test(code) ? await codeRows.first(tx, { hash }) : undefined
       if (!found || found.used_at !== null || found.expires_at <= clock.now()) throw paymentErrors.codeRefused()
       if (found.amount_cents !== row.amount_cents)
         throw paymentErrors.codeAmountMismatch(found.amount_cents, row.amount_cents)
-      if (!(await useCode(tx, { hash, now: clock.now(), used_for: row.id }))) throw paymentErrors.codeRefused()
+      const use = { used_at: clock.now(), used_for: row.id }
+      if (!(await codeRows.update(tx, { hash, used_at: null }, use))) throw paymentErrors.codeRefused()
       return ledger.pay(tx, row, null, { id: 'code', requestId })
     })
   }
 }
 
 async function manualCheckout(tx: Tx, id: string): Promise<PurchaseRow> {
-  const [row] = PurchaseId.is(id) ? await lockPurchase(tx, { id }) : []
+  const row = PurchaseId.is(id) ? await purchaseRows.lock(tx, { id }) : undefined
   if (!row) throw notFound('checkout')
   if (row.provider !== 'manual') throw paymentErrors.notManualCheckout(id)
   return row

@@ -17,10 +17,9 @@ import type { PaymentDriver } from './driver'
 import { ORG_GONE } from './errors'
 import { createIntake } from './intake'
 import { createPurchaseLedger } from './ledger'
-import { createManualDriver } from './manual'
 import { createPageLinks } from './page-links'
 import { createPages } from './pages'
-import { endOpenPurchases } from './repository'
+import { purchaseRows } from './repository'
 import { createPayments } from './service'
 import { createStripeDriver } from './stripe'
 import { createTopUps } from './top-ups'
@@ -59,7 +58,8 @@ export function createAccountBilling({ settings, origin, masterKey, limits, watc
   const topUps = createTopUps({ store, clock, audit, jobs, driver, ledger })
   watch.onTopUp(topUps.order)
   events.inTransaction(orgDeleted, async (tx, { scope }) => {
-    await endOpenPurchases(tx, { owner: scope, error: ORG_GONE, now: clock.now() })
+    const ended = { state: 'expired', error: ORG_GONE, ended_at: clock.now() } as const
+    await purchaseRows.update(tx, { owner: scope, state: 'open' }, ended)
   })
   const byHand = createByHand({ store, clock, audit, ledger })
   const returnUrl = createReturnUrls(settings)
@@ -82,7 +82,7 @@ export function createAccountBilling({ settings, origin, masterKey, limits, watc
 
 /** @throws ConfigError when the processor's keys are missing */
 function driverOf(settings: Deps['settings'], clock: Clock, pageOf: (id: string) => string): PaymentDriver {
-  if (settings.paymentProvider === 'manual') return createManualDriver({ pageOf })
+  if (settings.paymentProvider === 'manual') return manualDriver(pageOf)
   const { stripeSecretKey: secretKey, stripeWebhookSecret: webhookSecret, stripeBaseUrl: baseUrl } = settings
   if (!secretKey || !webhookSecret) {
     throw new ConfigError([
@@ -91,6 +91,17 @@ function driverOf(settings: Deps['settings'], clock: Clock, pageOf: (id: string)
   }
   return createStripeDriver({ clock, secretKey, webhookSecret, baseUrl })
 }
+
+/** A checkout leads to a page of this server, where an operator's code completes it, or svc-admin credits grant does. */
+const manualDriver = (pageOf: (purchaseId: string) => string): PaymentDriver => ({
+  name: 'manual',
+  createCustomer: async () => null,
+  openCheckout: async ({ purchaseId }) => ({ url: pageOf(purchaseId), session: null }),
+  openPortal: async () => null,
+  charge: null,
+  purchaseOf: async () => null,
+  readEvent: async () => null,
+})
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 

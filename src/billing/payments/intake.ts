@@ -1,11 +1,11 @@
 import type { AuditLog } from '../../audit'
 import type { Store, Tx } from '../../kernel/store'
 import type { AccountLimitsOf } from '../limits'
-import { stopTopUp } from '../limits'
+import { limitRows } from '../limits'
 import type { PaymentDriver, PaymentEvent, PaymentEventContent } from './driver'
 import { paymentErrors } from './errors'
 import type { Cause, PurchaseLedger } from './ledger'
-import { insertPaymentEvent, lockPurchase, purchaseByPayment, savePurchase } from './repository'
+import { eventRows, purchaseRows } from './repository'
 import { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
@@ -30,10 +30,9 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     if (event.about === 'nothing') return
     const purchase = await findPurchase(event)
     await store.write(async (tx) => {
-      const [first] = await insertPaymentEvent(tx, { id: event.id, type: event.type, at: event.at })
-      if (!first) return
+      if (!(await eventRows.add(tx, { id: event.id, type: event.type, at: event.at }))) return
       const cause = { id: event.id, requestId }
-      const [row] = purchase ? await lockPurchase(tx, { id: purchase }) : []
+      const row = purchase ? await purchaseRows.lock(tx, { id: purchase }) : undefined
       // A negative refund or dispute amount would add credit, so it is rejected.
       if (event.about === 'payment') await (row && applyPayment(tx, row, event, cause))
       else if (row && Number.isSafeInteger(event.cents) && event.cents >= 0) await applyReversal(tx, row, event, cause)
@@ -45,7 +44,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
   async function findPurchase({ purchaseId, payment, about }: PurchaseEvent): Promise<PurchaseId | null> {
     let id: string | null = purchaseId
     if (id === null && payment !== null && about !== 'payment') {
-      const [known] = await purchaseByPayment(store.read, { payment })
+      const known = await purchaseRows.first(store.read, { payment_ref: payment })
       id = known?.id ?? (await driver.purchaseOf(payment))
     }
     return PurchaseId.is(id ?? '') ? (id as PurchaseId) : null
@@ -64,7 +63,7 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
 
   async function applyPayment(tx: Tx, row: PurchaseRow, fact: PaymentOutcome, cause: Cause): Promise<void> {
     if (fact.state !== 'paid') {
-      if (row.state === 'open') await savePurchase(tx, { ...row, state: fact.state, error: fact.error })
+      if (row.state === 'open') await purchaseRows.update(tx, { id: row.id }, { state: fact.state, error: fact.error })
       return
     }
     if (fact.amountCents === row.amount_cents && fact.currency === 'usd') {
@@ -85,15 +84,15 @@ export function createIntake({ store, audit, driver, ledger, limits }: Deps) {
     const name = event.about === 'refund' ? 'refunded' : 'disputed'
     const [cents, at] = [row[`${name}_cents`], row[`${name}_at`]]
     if (event.at < at || (event.at === at && event.cents <= cents)) return
-    const updated = { ...row, [`${name}_cents`]: Math.min(event.cents, row.amount_cents), [`${name}_at`]: event.at }
-    await savePurchase(tx, updated)
+    const change = { [`${name}_cents`]: Math.min(event.cents, row.amount_cents), [`${name}_at`]: event.at }
+    const updated = (await purchaseRows.change(tx, { id: row.id }, change))!
     if (event.about === 'dispute' && event.cents > 0) await switchTopUpOff(tx, row, cause)
     await ledger.align(tx, updated, cause)
   }
 
   /** Switches automatic top-up off after a dispute, so that the payer is not charged again without being asked. */
   async function switchTopUpOff(tx: Tx, { owner, user_id: userId }: PurchaseRow, { requestId }: Cause): Promise<void> {
-    if (!(await stopTopUp(tx, { owner }))) return
+    if (!(await limitRows.update(tx, { owner, top_up_enabled: true }, { top_up_enabled: false }))) return
     // Now, for the rest of this transaction; and after the commit, when outside readers can see the change.
     limits.forget(owner)
     tx.afterCommit(() => limits.forget(owner))

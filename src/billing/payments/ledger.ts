@@ -7,7 +7,7 @@ import type { BalanceWatch } from '../low-balance'
 import { claim, debit, insertEntry, walletOf } from '../repository'
 import { ISSUED } from '../schema'
 import type { Billing } from '../service'
-import { lockPurchase, purchasesOwingRefunds, savePurchase } from './repository'
+import { purchaseRows, purchasesOwingRefunds } from './repository'
 import type { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
@@ -32,14 +32,8 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
   /** Marks a purchase as paid and adds its credit, once; then takes back what had already been refunded. */
   async function pay(tx: Tx, row: PurchaseRow, payment: string | null, cause: Cause): Promise<PurchaseRow> {
     if (row.state === 'paid') return row
-    const paid: PurchaseRow = {
-      ...row,
-      state: 'paid',
-      payment_ref: payment ?? row.payment_ref,
-      error: null,
-      ended_at: clock.now(),
-    }
-    await savePurchase(tx, paid)
+    const outcome = { payment_ref: payment ?? row.payment_ref, error: null, ended_at: clock.now() }
+    const paid = (await purchaseRows.change(tx, { id: row.id }, { state: 'paid', ...outcome }))!
     const amount = centsToMicro(row.amount_cents)
     await billing.grant(tx, { owner: row.owner, amount, ref: refOf(row.id), kind: 'purchase', note: row.provider })
     await record(tx, paid, cause, 'credits.purchased', {
@@ -49,8 +43,8 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
     })
     const aligned = await align(tx, paid, cause)
     // Earlier refunds that the wallet could not cover are taken from the new credit.
-    for (const { id } of await purchasesOwingRefunds(tx, { owner: row.owner })) {
-      const [short] = id === row.id ? [] : await lockPurchase(tx, { id })
+    for (const { id } of await purchasesOwingRefunds(tx, row.owner)) {
+      const short = id === row.id ? undefined : await purchaseRows.lock(tx, { id })
       if (short) await align(tx, short, cause)
     }
     return aligned
@@ -63,9 +57,7 @@ export function createPurchaseLedger({ clock, audit, billing, watch }: Deps) {
     const due = centsToMicro(reversedCents) - row.taken
     if (due === 0) return row
     const moved = due > 0 ? await take(tx, row, due, cause) : -(await restore(tx, row, -due, cause))
-    const aligned = { ...row, taken: row.taken + moved }
-    await savePurchase(tx, aligned)
-    return aligned
+    return (await purchaseRows.change(tx, { id: row.id }, { taken: row.taken + moved }))!
   }
 
   async function take(tx: Tx, row: PurchaseRow, due: number, cause: Cause): Promise<number> {

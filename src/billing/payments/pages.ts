@@ -11,7 +11,7 @@ import type { Billing } from '../service'
 import type { ByHand } from './by-hand'
 import { dollars } from './errors'
 import type { PageLinks } from './page-links'
-import { purchaseById, recentPurchases } from './repository'
+import { purchaseRows, recentPurchases } from './repository'
 import { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
@@ -57,7 +57,7 @@ export function createPages({ store, orgs, billing, byHand, links }: Deps) {
   return { checkout, redeem, portal }
 
   async function checkout(id: string, problem: string | null = null): Promise<RenderedPage> {
-    const [row] = PurchaseId.is(id) ? await purchaseById(store.read, { id }) : []
+    const row = PurchaseId.is(id) ? await purchaseRows.first(store.read, { id }) : undefined
     if (row?.kind !== 'checkout') return { status: 404, page: notFoundPage() }
     return { status: problem ? 400 : 200, page: checkoutPage(row, await nameOf(row.owner), problem) }
   }
@@ -77,7 +77,7 @@ export function createPages({ store, orgs, billing, byHand, links }: Deps) {
   async function portal(token: string): Promise<RenderedPage> {
     const link = links.readPortal(token)
     if (!link) return { status: 404, page: notFoundPage() }
-    const purchases = await recentPurchases(store.read, { owner: link.owner, limit: MAX_LISTED })
+    const purchases = await recentPurchases(store.read, { owner: link.owner, state: 'paid' }, MAX_LISTED)
     const balance = await billing.balance(store.read, link.owner)
     return { status: 200, page: portalPage(await nameOf(link.owner), balance, purchases, link.back) }
   }

@@ -9,8 +9,7 @@ import { type BillingScope, payingOwner, scopeOf } from '../scope'
 import type { PaymentDriver } from './driver'
 import { paymentErrors } from './errors'
 import type { PageLinks } from './page-links'
-import { newPurchase } from './purchase'
-import { customerOf, insertCustomer, insertPurchase, lockPurchase, recentPurchases, savePurchase } from './repository'
+import { customerRows, newPurchase, purchaseRows, recentPurchases } from './repository'
 import type { NewCheckout, NewPortal, PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
@@ -38,10 +37,12 @@ export function createPayments({ store, clock, audit, orgs, driver, links, retur
     )
     const owner = await payingOwner(orgs, store.read, call.caller, input.scope)
     const { userId } = call.caller
-    const details = { owner, kind: 'checkout', provider: driver.name, amountCents: input.amount_cents, userId } as const
-    const purchase = newPurchase(clock.now(), { ...details, successUrl, cancelUrl })
+    const purchase = newPurchase(clock.now(), {
+      ...{ owner, kind: 'checkout', provider: driver.name, amount_cents: input.amount_cents, user_id: userId },
+      ...{ success_url: successUrl, cancel_url: cancelUrl },
+    })
     await store.write(async (tx) => {
-      await insertPurchase(tx, purchase)
+      await purchaseRows.insert(tx, purchase)
       await audit.record(tx, call, {
         action: 'billing.checkout_created',
         entityType: 'billing',
@@ -76,10 +77,9 @@ export function createPayments({ store, clock, audit, orgs, driver, links, retur
 
   /** Stores the processor's answer on a purchase, without changing an outcome that arrived meanwhile. */
   async function saveDriverAnswer(tx: Tx, id: PurchaseId, facts: Partial<PurchaseRow>): Promise<void> {
-    const [row] = await lockPurchase(tx, { id })
-    if (!row) return
-    const { session_ref = row.session_ref } = facts
-    await savePurchase(tx, { ...row, ...(row.state === 'open' ? facts : {}), session_ref })
+    const row = await purchaseRows.lock(tx, { id })
+    const { session_ref = row?.session_ref ?? null } = facts
+    await purchaseRows.update(tx, { id }, { ...(row?.state === 'open' && facts), session_ref })
   }
 
   /**
@@ -103,26 +103,26 @@ export function createPayments({ store, clock, audit, orgs, driver, links, retur
   /** A person's customer is created here; a team's is created with its first checkout. */
   async function driverPortalUrl(call: Call, owner: OwnerScope, backUrl: string | null): Promise<string | null> {
     const isTeam = scopeOf(owner) === 'org'
-    const [known] = await customerOf(store.read, { owner, provider: driver.name })
+    const known = await customerRows.first(store.read, { owner, provider: driver.name })
     const name = known?.customer ?? (isTeam ? null : await customerId(owner, call.caller.userId))
     return driver.openPortal(name, backUrl ?? links.origin(), isTeam)
   }
 
   /** Without a processor: a page of this server; null for a team that has bought nothing yet. */
   async function ownPortalUrl(owner: OwnerScope, backUrl: string | null): Promise<string | null> {
-    const purchases = await recentPurchases(store.read, { owner, limit: 1 })
+    const purchases = await recentPurchases(store.read, { owner, state: 'paid' }, 1)
     return scopeOf(owner) === 'org' && !purchases.length ? null : links.portalUrl(owner, backUrl)
   }
 
   /** The processor's customer of an owner, created on first use. */
   async function customerId(owner: OwnerScope, userId: UserId): Promise<string | null> {
     const account = { owner, provider: driver.name }
-    const [known] = await customerOf(store.read, account)
+    const known = await customerRows.first(store.read, account)
     if (known) return known.customer
     const created = await driver.createCustomer({ owner, ...(await receiptRecipient(owner, userId)) })
     if (!created) return null
     // Two at once hear of the same one: the processor knows the owner by its idempotency key.
-    await store.write(async (tx) => void (await insertCustomer(tx, { ...account, customer: created })))
+    await store.write((tx) => customerRows.add(tx, { ...account, customer: created }))
     return created
   }
 

@@ -4,9 +4,6 @@ import type { UserId } from '../../kernel/ids'
 import { defineTable, type Row } from '../../kernel/store'
 import type { PurchaseId } from './schema'
 
-export type PurchaseKind = 'checkout' | 'top_up'
-export type PurchaseState = 'open' | 'paid' | 'failed' | 'expired'
-
 /**
  * A purchase of credit, at a checkout or by an automatic top-up. Events about it may arrive in any order, so the row
  * stores the facts and the ledger is adjusted to them.
@@ -18,10 +15,10 @@ export const purchases = defineTable(
     owner: k.text('owner').$type<OwnerScope>().notNull(),
     /** The buyer; null for a top-up. */
     user_id: k.text('user_id').$type<UserId>(),
-    kind: k.text('kind').$type<PurchaseKind>().notNull(),
+    kind: k.text('kind').$type<'checkout' | 'top_up'>().notNull(),
     provider: k.text('provider').notNull(),
     amount_cents: k.int('amount_cents').notNull(),
-    state: k.text('state').$type<PurchaseState>().notNull(),
+    state: k.text('state').$type<'open' | 'paid' | 'failed' | 'expired'>().notNull(),
     /** The processor's ids of the checkout and of the payment. */
     session_ref: k.text('session_ref'),
     payment_ref: k.text('payment_ref'),
@@ -78,4 +75,3 @@ export const grantCodes = defineTable('grant_codes', (k) => ({
 }))
 
 export type PurchaseRow = Row<typeof purchases>
-export type GrantCodeRow = Row<typeof grantCodes>

@@ -6,8 +6,7 @@ import { newRequestId } from '../../kernel/ids'
 import type { Store, Tx } from '../../kernel/store'
 import type { ChargeResult, PaymentDriver } from './driver'
 import type { PurchaseLedger } from './ledger'
-import { newPurchase } from './purchase'
-import { customerOf, insertPurchase, lockPurchase, purchaseById, savePurchase } from './repository'
+import { customerRows, newPurchase, purchaseRows } from './repository'
 import type { PurchaseId } from './schema'
 import type { PurchaseRow } from './table'
 
@@ -52,14 +51,13 @@ export function createTopUps({ store, clock, audit, jobs, driver, ledger }: Deps
   /** Does nothing while the owner has an open top-up (a unique index of the table). */
   async function order(tx: Tx, owner: OwnerScope, amountCents: number): Promise<void> {
     if (!driver.charge) return
-    const row = newPurchase(clock.now(), { owner, kind: 'top_up', provider: driver.name, amountCents })
-    const [made] = await insertPurchase(tx, row)
-    if (made) await jobs.enqueue(tx, kind, { owner, payload: { purchaseId: row.id } })
+    const row = newPurchase(clock.now(), { owner, kind: 'top_up', provider: driver.name, amount_cents: amountCents })
+    if (await purchaseRows.add(tx, row)) await jobs.enqueue(tx, kind, { owner, payload: { purchaseId: row.id } })
   }
 
   async function attempt(job: Running<Due>): Promise<Outcome<null>> {
     const { purchaseId: id } = job.payload
-    const [row] = await purchaseById(store.read, { id })
+    const row = await purchaseRows.first(store.read, { id })
     if (row?.state !== 'open') return {}
     const result = row.payment_ref ? failed(row.payment_ref, NO_NEWS) : await charge(job, row)
     const effects = (tx: Tx) => end(tx, id, result)
@@ -68,22 +66,19 @@ export function createTopUps({ store, clock, audit, jobs, driver, ledger }: Deps
 
   /** Throws when the processor did not answer, so that the outcome is unknown; the owner sees that meanwhile. */
   async function charge(job: Running<Due>, row: PurchaseRow): Promise<ChargeResult> {
-    const [known] = await customerOf(store.read, { owner: row.owner, provider: driver.name })
+    const known = await customerRows.first(store.read, { owner: row.owner, provider: driver.name })
     if (!known || !driver.charge) return failed(null, NO_METHOD)
     try {
       return await driver.charge({ purchaseId: row.id, customer: known.customer, amountCents: row.amount_cents })
     } catch (error) {
-      await job.write(async (tx) => {
-        const [now] = await lockPurchase(tx, { id: row.id })
-        if (now?.state === 'open') await savePurchase(tx, { ...now, error: NO_ANSWER })
-      })
+      await job.write((tx) => purchaseRows.update(tx, { id: row.id, state: 'open' }, { error: NO_ANSWER }))
       throw error
     }
   }
 
   /** Ends a top-up that is still open, or notes that its payment is under way. */
   async function end(tx: Tx, id: PurchaseId, result: ChargeResult): Promise<void> {
-    const [row] = await lockPurchase(tx, { id })
+    const row = await purchaseRows.lock(tx, { id })
     if (row?.state !== 'open') return
     const cause = { id, requestId: newRequestId() }
     if (result.state === 'paid') {
@@ -91,11 +86,11 @@ export function createTopUps({ store, clock, audit, jobs, driver, ledger }: Deps
       return
     }
     if (result.state === 'pending') {
-      await savePurchase(tx, { ...row, payment_ref: result.payment })
+      await purchaseRows.update(tx, { id }, { payment_ref: result.payment })
       return
     }
     const { payment, error } = result
-    await savePurchase(tx, { ...row, state: 'failed', payment_ref: payment, error, ended_at: clock.now() })
+    await purchaseRows.update(tx, { id }, { state: 'failed', payment_ref: payment, error, ended_at: clock.now() })
     const about = { scope: row.owner, requestId: cause.requestId }
     await audit.recordUnattended(tx, about, {
       action: 'credits.top_up_failed',
