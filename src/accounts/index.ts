@@ -20,21 +20,19 @@ export {
   type BackgroundCallers,
   createBackgroundCallers,
   createSessions,
+  createSessionUses,
   expiredSessions,
   removeExpiredSessions,
   type Sessions,
-  startSessionLoop,
-  writeSessionUses,
 } from './auth/sessions'
 export type { BindableKey, KeyBindings } from './keys/bindings'
 export { keySettings } from './keys/config'
 export {
   createKeyLookup,
-  createLastSeenBuffer,
-  flushLastUsed,
+  createKeyUses,
   mintSecret,
   recogniseSecret,
-  startLastUsedLoop,
+  startUsesLoop,
 } from './keys/lookup'
 export type { TieredKey, TierSubject } from './keys/service'
 export { createKeys, type KeyService } from './keys/service'

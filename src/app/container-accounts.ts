@@ -7,9 +7,10 @@ import {
   createBackgroundCallers,
   createKeyLookup,
   createKeys,
-  createLastSeenBuffer,
+  createKeyUses,
   createPasswords,
   createSessions,
+  createSessionUses,
   createSignInLinks,
   createSignInSteps,
   createUsers,
@@ -19,7 +20,6 @@ import {
   orgDeleted,
   ownerToRead,
   type Sessions,
-  writeSessionUses,
 } from '../accounts'
 import {
   createAccountBilling,
@@ -35,7 +35,6 @@ import { createEvents } from '../events'
 import { createEngineOpinion, createGuardrails } from '../guardrails'
 import { storeAnswer } from '../idempotency'
 import { randomFraction } from '../kernel/crypto'
-import type { KeyId, SessionId } from '../kernel/ids'
 import { centsToMicro } from '../kernel/money'
 import { createIncreases, createNodeCounts, createRateLimiter, createTiers } from '../limits'
 import { createIllustrator, createImages, createPictures, localSpeaker } from '../media'
@@ -59,9 +58,6 @@ import type { Foundation } from './container-foundation'
 
 export type Decisions = ReturnType<typeof buildDecisions>
 
-/** Minimum time between two writes of a key's or session's "last used" time. */
-const USES_EVERY_MS = 60_000
-
 /** Credit of a new account in dev mode, unless configured (docs/design.md 10). */
 const DEV_CREDIT_CENTS = 1_000_000
 
@@ -71,16 +67,13 @@ export type Accounts = ReturnType<typeof buildAccounts>
 export function buildAccounts(modules: Foundation) {
   const { config, store, clock, redis, events, orgs, usage, nodes } = modules
   const tiers = createTiers(config.tiers)
-  const keyUses = createLastSeenBuffer<KeyId>({ everyMs: USES_EVERY_MS, clock })
+  const keyUses = createKeyUses(modules)
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed: keyUses })
   const limitsOf = tiers.limitsOf
   const keys = createKeys({ ...modules, lookup, settings: config, limitsOf, spentBy: usage.spent })
-  const sessionUses = createLastSeenBuffer<SessionId>({ everyMs: USES_EVERY_MS, clock })
+  const sessionUses = createSessionUses(modules)
   const sessions = createSessions({ store, orgs, events, clock, lastSeen: sessionUses })
-  const access = createAccessWatch({
-    ...{ store, keys: lookup, sessions, orgs },
-    writeSessionUses: () => writeSessionUses({ store, lastSeenBuffer: sessionUses }),
-  })
+  const access = createAccessWatch({ store, keys: lookup, sessions, orgs, sessionUses })
   const counts = createNodeCounts({ store, clock, node: modules.node })
   const shared =
     redis && nodes.isCluster

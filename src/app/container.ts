@@ -1,4 +1,4 @@
-import { assertOrigin, expiredSessions, startAccessLoop, startLastUsedLoop, startSessionLoop } from '../accounts'
+import { assertOrigin, expiredSessions, startAccessLoop, startUsesLoop } from '../accounts'
 import { startCheckpointLoop } from '../audit'
 import {
   createCanvases,
@@ -110,8 +110,8 @@ function startLoops(modules: ReturnType<typeof buildWork>) {
     startRefusalLoop({ ...modules, refusals: modules.usage.refusals }),
     startHoldRecovery({ ...modules, release: billing.release, unended: billing.unended }),
     billing.escrows.start(onError),
-    startLastUsedLoop({ store, lastSeenBuffer: modules.keyUses, clock, onError }),
-    startSessionLoop({ store, lastSeenBuffer: modules.sessionUses, clock, onError }),
+    startUsesLoop('keys-last-used', { idleMs: 15_000, uses: modules.keyUses, clock, onError }),
+    startUsesLoop('sessions', { idleMs: 30_000, uses: modules.sessionUses, clock, onError }),
     startAccessLoop(modules),
     startWatchLoop(modules.browser.watch, modules),
     startIdempotencyLoop(modules),

@@ -14,8 +14,8 @@ type AccessWatchDeps = {
   keys: Pick<KeyLookup, 'working'>
   sessions: Pick<Sessions, 'openAmong'>
   orgs: Pick<OrgService, 'standingOf'>
-  /** Writes session uses that only this process knows. Until then the store holds an earlier expiry for them. */
-  writeSessionUses(): Promise<void>
+  /** Uses that only this process knows. Until they are written the store holds an earlier expiry for them. */
+  sessionUses: { flush(): Promise<void> }
 }
 
 /** Access of one running answer. `signal` aborts, with the refusal as its reason, when the caller loses access. */
@@ -65,7 +65,7 @@ export function startAccessLoop({ access, clock, onError }: Deps): Loop {
  * Ends answers that run longer than their caller's access: a revoked, rotated or expired key, an ended session, a
  * disabled account, an organization that the caller left or that was closed (docs/api.md 1.2).
  */
-export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUses }: AccessWatchDeps) {
+export function createAccessWatch({ store, keys, sessions, orgs, sessionUses }: AccessWatchDeps) {
   const running = new Set<Followed>()
   let written: Promise<unknown> = Promise.resolve()
 
@@ -77,7 +77,7 @@ export function createAccessWatch({ store, keys, sessions, orgs, writeSessionUse
       const one = { caller, ending: new AbortController() }
       running.add(one)
       // A failed write is no reason to end an answer: without it the session only seems to end up to 30 s early.
-      if (caller.type === 'session') written = writeSessionUses().catch(() => undefined)
+      if (caller.type === 'session') written = sessionUses.flush().catch(() => undefined)
       return { signal: one.ending.signal, end: () => void running.delete(one) }
     },
 

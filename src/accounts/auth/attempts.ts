@@ -1,7 +1,8 @@
-import { and, desc, eq, gt, inArray, lt, notInArray, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, notInArray, sql } from 'drizzle-orm'
 import ipaddr from 'ipaddr.js'
 import type { Clock } from '../../kernel/clock'
 import { hmacHex } from '../../kernel/crypto'
+import { removeOld } from '../../kernel/old-rows'
 import { rowsOf } from '../../kernel/rows'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import { authErrors } from './errors'
@@ -48,24 +49,6 @@ const attemptRepository = {
       .orderBy(desc(table.last_at), table.network)
       .limit(max)
     await tx.delete(table).where(and(eq(table.account, account), notInArray(table.network, latest)))
-  },
-
-  /** Removes up to `limit` rows of each table that were last used before the given times. Returns how many. */
-  async removeOld(tx: Tx, before: { failures: number; places: number }, limit: number): Promise<number> {
-    const [failure, place] = [tx.of(signInFailures), tx.of(signInPlaces)]
-    const subjects = tx.select({ subject: failure.subject }).from(failure)
-    const oldFailures = subjects.where(lt(failure.last_at, before.failures)).limit(limit)
-    const gone = await tx
-      .delete(failure)
-      .where(inArray(failure.subject, oldFailures))
-      .returning({ subject: failure.subject })
-    const accounts = tx.select({ account: place.account }).from(place)
-    const oldAccounts = accounts.where(lt(place.last_at, before.places)).limit(limit)
-    const forgotten = await tx
-      .delete(place)
-      .where(and(inArray(place.account, oldAccounts), lt(place.last_at, before.places)))
-      .returning({ account: place.account })
-    return gone.length + forgotten.length
   },
 }
 
@@ -146,14 +129,12 @@ export function createAttempts({ store, clock, masterKey }: Deps) {
     await attemptRepository.forgetBeyond(tx, known, MAX_REMEMBERED)
   }
 
-  /** Removes up to `limit` expired rows of each kind. Returns how many. */
-  function tidy(limit: number): Promise<number> {
+  /** Removes expired rows. */
+  async function tidy(signal?: AbortSignal): Promise<void> {
     const now = clock.now()
-    return store.write((tx) =>
-      attemptRepository.removeOld(tx, { failures: now - WINDOW_MS, places: now - REMEMBERED_MS }, limit),
-    )
+    await removeOld(store, { table: signInFailures, key: 'subject', at: 'last_at' }, now - WINDOW_MS, signal)
+    await removeOld(store, { table: signInPlaces, key: 'account', at: 'last_at' }, now - REMEMBERED_MS, signal)
   }
-
   async function limitsOf(account: string, ip: string): Promise<Limit[]> {
     const [who, where] = [hash('account', account), hash('network', networkOf(ip))]
     if (await attemptRepository.isKnown(store.read, who, where, clock.now() - REMEMBERED_MS)) {

@@ -3,6 +3,7 @@ import type { Mail } from '../../cluster'
 import { defineJob, type Jobs, type Running } from '../../jobs'
 import type { Clock } from '../../kernel/clock'
 import { newRequestId } from '../../kernel/ids'
+import { removeOld } from '../../kernel/old-rows'
 import type { Reader, Store, Tx } from '../../kernel/store'
 import { mintSecret, recogniseSecret } from '../keys/lookup'
 import { normalizeEmail } from '../orgs/rules'
@@ -15,6 +16,7 @@ import type { Passwords } from './passwords'
 import { signInLinkRepository as rows } from './repository'
 import { assertNewPassword } from './rules'
 import type { LinkAsk, LinkUse, Session } from './schema'
+import { signInLinks } from './table'
 
 type Deps = {
   store: Store
@@ -134,11 +136,10 @@ export function createSignInLinks({
     })
   }
 
-  /** Removes up to `limit` expired links. Returns how many. */
-  function tidy(limit: number): Promise<number> {
-    return store.write((tx) => rows.removeOld(tx, clock.now(), limit))
+  /** Removes expired links. Returns how many. */
+  function tidy(signal?: AbortSignal): Promise<number> {
+    return removeOld(store, { table: signInLinks, key: 'token_hash', at: 'expires_at' }, clock.now(), signal)
   }
-
   async function find(reader: Reader, token: string): Promise<{ user: UserRow; hash: string } | null> {
     const hash = recogniseSecret(token, [LABEL])
     const row = hash === null ? undefined : await rows.find(reader, hash, clock.now())

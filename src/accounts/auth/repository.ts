@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, lt, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, lt, ne, sql } from 'drizzle-orm'
 import type { SessionId, UserId } from '../../kernel/ids'
 import { rowsOf } from '../../kernel/rows'
 import { command, databaseNow, type Reader, type Tx } from '../../kernel/store'
@@ -46,14 +46,6 @@ export const sessionRepository = {
   async slide(tx: Tx, uses: readonly [SessionId, number][], lifetimeMs: number): Promise<void> {
     for (const [id, usedAt] of uses) await slide(tx, { id, usedAt, expires: usedAt + lifetimeMs })
   },
-
-  /** Removes up to `limit` sessions that expired before the given time. Returns how many. */
-  async removeEnded(tx: Tx, before: number, limit: number): Promise<number> {
-    const table = tx.of(sessions)
-    const ended = tx.select({ id: table.id }).from(table).where(lt(table.expires_at, before))
-    const oldest = ended.orderBy(asc(table.expires_at)).limit(limit)
-    return (await tx.delete(table).where(inArray(table.id, oldest)).returning({ id: table.id })).length
-  },
 }
 
 /** Rows of sign-in links, found by the hash of their token. */
@@ -78,15 +70,4 @@ export const signInLinkRepository = {
     (await links.take(tx, { token_hash }, (t) => gt(t.expires_at, databaseNow(tx, now))))[0],
 
   removeAllOf: (tx: Tx, user_id: UserId) => links.remove(tx, { user_id }),
-
-  /** Removes up to `limit` expired links. Returns how many. */
-  async removeOld(tx: Tx, now: number, limit: number): Promise<number> {
-    const t = tx.of(signInLinks)
-    const old = tx
-      .select({ hash: t.token_hash })
-      .from(t)
-      .where(lte(t.expires_at, databaseNow(tx, now)))
-      .limit(limit)
-    return (await tx.delete(t).where(inArray(t.token_hash, old)).returning({ hash: t.token_hash })).length
-  },
 }

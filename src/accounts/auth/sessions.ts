@@ -3,59 +3,41 @@ import { recurring } from '../../jobs'
 import type { SessionCaller, TenantCaller } from '../../kernel/caller'
 import type { Clock } from '../../kernel/clock'
 import { type KeyId, type OrgId, SessionId, type UserId } from '../../kernel/ids'
-import { inBatches, type Loop, startLoop } from '../../kernel/loop'
+import { removeOld } from '../../kernel/old-rows'
 import { createReadCache } from '../../kernel/read-cache'
 import type { Reader, Store, Tx } from '../../kernel/store'
-import type { KeyLookup, LastSeenBuffer } from '../keys/lookup'
-import { mintSecret, recogniseSecret } from '../keys/lookup'
+import { createLastSeenBuffer, type KeyLookup, type LastSeenBuffer, mintSecret, recogniseSecret } from '../keys/lookup'
 import { accessChanged, accountSwitched } from '../orgs/events'
 import type { OrgService } from '../orgs/service'
 import type { Attempts } from './attempts'
 import type { SignInLinks } from './links'
 import { sessionRepository as rows } from './repository'
 import { SESSION_LABEL } from './rules'
-
-type SessionLoopDeps = { store: Store; lastSeenBuffer: LastSeenBuffer<SessionId> }
-
-type LoopDeps = SessionLoopDeps & { clock: Clock; onError(name: string, error: unknown): void }
-
-const IDLE_MS = 30_000
+import { sessions } from './table'
 
 const TIDY_EVERY_MS = 600_000
-
-const BATCH = 500
 
 /** How long expired sessions are kept. Another node may hold a use of the session that it has not written yet. */
 const GRACE_MS = 10 * 60_000
 
-/** Loop that extends the sessions that were used. */
-export const startSessionLoop = ({ clock, onError, ...deps }: LoopDeps): Loop =>
-  startLoop({
-    name: 'sessions',
-    idleMs: IDLE_MS,
-    clock,
-    onError,
-    tick: async () => {
-      await writeSessionUses(deps)
-      return 0
-    },
-  })
-
-type Expiring = Pick<LoopDeps, 'store' | 'clock'>
-
+type Expiring = { store: Store; clock: Clock }
 type Tidied = Expiring & { attempts: Pick<Attempts, 'tidy'>; signInLinks: Pick<SignInLinks, 'tidy'> }
 
 /** Job that removes expired sessions, sign-in links and counted attempts. */
 export const expiredSessions = ({ attempts, signInLinks, ...deps }: Tidied) =>
-  recurring('auth.sessions', TIDY_EVERY_MS, async () => {
-    await inBatches((limit) => removeExpiredSessions(deps, limit))
-    await inBatches(attempts.tidy)
-    await inBatches(signInLinks.tidy)
+  recurring('auth.sessions', TIDY_EVERY_MS, async (signal) => {
+    await removeExpiredSessions(deps, signal)
+    await attempts.tidy(signal)
+    await signInLinks.tidy(signal)
   })
 
-/** Removes one batch. Returns how many. */
-export const removeExpiredSessions = ({ store, clock }: Expiring, limit: number): Promise<number> =>
-  store.write((tx) => rows.removeEnded(tx, clock.now() - GRACE_MS, limit))
+/** Returns how many it removed. */
+export const removeExpiredSessions = ({ store, clock }: Expiring, signal?: AbortSignal): Promise<number> =>
+  removeOld(store, { table: sessions, key: 'id', at: 'expires_at' }, clock.now() - GRACE_MS, signal)
+
+/** When sessions were last used. A use extends its session. */
+export const createSessionUses = (deps: Expiring) =>
+  createLastSeenBuffer<SessionId>({ ...deps, write: (tx, uses) => rows.slide(tx, uses, SESSION_MS) })
 
 type UnattendedDeps = { store: Store; keys: Pick<KeyLookup, 'unattended'>; orgs: Pick<OrgService, 'standingOf'> }
 
@@ -83,7 +65,7 @@ type Deps = {
   orgs: Pick<OrgService, 'accessOf'>
   events: EventBus
   clock: Clock
-  lastSeen: LastSeenBuffer<SessionId>
+  lastSeen: Pick<LastSeenBuffer<SessionId>, 'note'>
 }
 
 type CachedSession = { caller: SessionCaller & { sessionId: SessionId }; expiresAt: number }
@@ -203,14 +185,5 @@ export function createBackgroundCallers({ store, keys, orgs }: UnattendedDeps) {
       orgId: null,
       activeOrgId: active_org_id,
     } satisfies SessionCaller
-  }
-}
-
-/** Extends the sessions that were used since the last call. */
-export async function writeSessionUses({ store, lastSeenBuffer }: SessionLoopDeps): Promise<void> {
-  const uses = lastSeenBuffer.take()
-  for (let from = 0; from < uses.length; from += BATCH) {
-    const batch = uses.slice(from, from + BATCH)
-    await store.write((tx) => rows.slide(tx, batch, SESSION_MS))
   }
 }

@@ -4,19 +4,14 @@ import { crc32Base62, randomBase62, sha256Hex } from '../../kernel/crypto'
 import type { KeyId } from '../../kernel/ids'
 import { type Loop, startLoop } from '../../kernel/loop'
 import { createLru, createReadCache } from '../../kernel/read-cache'
-import type { Store } from '../../kernel/store'
+import type { Store, Tx } from '../../kernel/store'
 import type { OrgService } from '../orgs/service'
 import { isLive, keyRepository as rows } from './repository'
 import type { KeyRow } from './table'
 
 const MAX = 20_000
 
-export type LastSeenBuffer<Id extends string> = {
-  /** Notes a use of `id` now. Returns true, and queues the use for writing, at most once per `everyMs`. */
-  note(id: Id): boolean
-  /** Returns the queued uses since the last call, as ids and times (epoch ms). A loop writes them. */
-  take(): [Id, number][]
-}
+export type LastSeenBuffer<Id extends string> = ReturnType<typeof createLastSeenBuffer<Id>>
 
 /** 42 base62 characters are 250 random bits; the six after them are a checksum of everything before. */
 const RANDOM_CHARS = 42
@@ -42,7 +37,7 @@ type Deps = {
   store: Store
   orgs: Pick<OrgService, 'accessOf' | 'isOpen'>
   clock: Clock
-  lastUsed: LastSeenBuffer<KeyId>
+  lastUsed: Pick<LastSeenBuffer<KeyId>, 'note'>
 }
 
 type Known = { caller: KeyCaller; endsAt: number }
@@ -125,28 +120,28 @@ function bindingsOf({ routing_preference_id, routing_rules, routing_floors, guar
   return bound.some((one) => one !== null) ? sha256Hex(JSON.stringify(bound)) : ''
 }
 
-type UsesDeps = { store: Store; lastSeenBuffer: LastSeenBuffer<KeyId> }
-
-const IDLE_MS = 15_000
 const BATCH = 500
 
-/** Writes `last_used_at` of keys in the background, so that requests do not wait for it. */
-export const startLastUsedLoop = ({
-  clock,
-  onError,
-  ...deps
-}: UsesDeps & { clock: Clock; onError(name: string, error: unknown): void }): Loop =>
-  startLoop({ name: 'keys-last-used', idleMs: IDLE_MS, clock, onError, tick: () => flushLastUsed(deps) })
+/** When keys were last used. */
+export const createKeyUses = (deps: { store: Store; clock: Clock }) =>
+  createLastSeenBuffer<KeyId>({ ...deps, write: rows.noteUses })
 
-/** Writes all noted uses in short transactions. Also runs once when the server stops. */
-export async function flushLastUsed({ store, lastSeenBuffer }: UsesDeps): Promise<number> {
-  const uses = lastSeenBuffer.take()
-  for (let from = 0; from < uses.length; from += BATCH) {
-    const batch = uses.slice(from, from + BATCH)
-    await store.write((tx) => rows.noteUses(tx, batch))
-  }
-  return 0
+type UsesLoop = {
+  idleMs: number
+  uses: { flush(): Promise<void> }
+  clock: Clock
+  onError(name: string, error: unknown): void
 }
+
+/** Writes noted uses in the background, so that requests do not wait for it. */
+export const startUsesLoop = (name: string, { uses, ...loop }: UsesLoop): Loop =>
+  startLoop({
+    ...{ name, ...loop },
+    tick: async () => {
+      await uses.flush()
+      return 0
+    },
+  })
 
 /** A new bearer secret under a label, `svc_sk_live_…` (docs/api.md 20). */
 export function mintSecret(label: string): Secret {
@@ -166,16 +161,20 @@ export function recogniseSecret(token: string, labels: readonly string[]): strin
   return crc32Base62(body) === token.slice(-CHECK_CHARS) ? sha256Hex(token) : null
 }
 
-/** Collects "last used" times in bounded memory, so that requests need not write them. */
-export function createLastSeenBuffer<Id extends string>(options: {
-  everyMs?: number
+type BufferDeps<Id> = {
+  store: Pick<Store, 'write'>
   clock: Clock
-}): LastSeenBuffer<Id> {
-  const { everyMs = 60_000, clock } = options
+  everyMs?: number
+  write(tx: Tx, uses: readonly [Id, number][]): Promise<void>
+}
+
+/** Collects "last used" times in bounded memory, so that requests need not write them. */
+export function createLastSeenBuffer<Id extends string>({ store, clock, everyMs = 60_000, write }: BufferDeps<Id>) {
   const noted = createLru<Id, number>(MAX)
   let pending = new Map<Id, number>()
   return {
-    note(id) {
+    /** Notes a use of `id` now. Returns true, and queues the use for writing, at most once per `everyMs`. */
+    note(id: Id): boolean {
       const now = clock.now()
       const last = noted.get(id)
       if (last !== undefined && now - last < everyMs) return false
@@ -183,10 +182,12 @@ export function createLastSeenBuffer<Id extends string>(options: {
       if (pending.size < MAX) pending.set(id, now)
       return true
     },
-    take() {
-      const taken = [...pending]
+    /** Writes the queued uses in short transactions. */
+    async flush(): Promise<void> {
+      const uses = [...pending]
       pending = new Map()
-      return taken
+      for (let from = 0; from < uses.length; from += BATCH)
+        await store.write((tx) => write(tx, uses.slice(from, from + BATCH)))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createAccessWatch, removeExpiredSessions, startAccessLoop, writeSessionUses } from '../../../src/accounts'
+import { createAccessWatch, removeExpiredSessions, startAccessLoop } from '../../../src/accounts'
 import type { KeyCaller } from '../../../src/kernel/caller'
 import type { AppError } from '../../../src/kernel/errors'
 import type { Store } from '../../../src/kernel/store'
@@ -21,7 +21,7 @@ function node(reading: Store = store) {
     keys,
     sessions,
     orgs,
-    writeSessionUses: () => writeSessionUses({ store, lastSeenBuffer: lastSeen }),
+    sessionUses: lastSeen,
   })
   return { ...world, access }
 }
@@ -69,8 +69,8 @@ describe('a running answer', () => {
     await access.check()
     expect(reasonOf(running.signal)).toBeNull()
     clock.advance(12 * HOUR - 1)
-    await writeSessionUses({ store, lastSeenBuffer: lastSeen })
-    await removeExpiredSessions({ store, clock }, 500)
+    await lastSeen.flush()
+    await removeExpiredSessions({ store, clock })
     await access.check()
     expect(await sessions.find(token)).toBe(null)
     expect(reasonOf(running.signal)).toBe('invalid_session')

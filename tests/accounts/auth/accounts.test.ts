@@ -1,10 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  actingIdentityOf,
-  createBackgroundCallers,
-  removeExpiredSessions,
-  writeSessionUses,
-} from '../../../src/accounts'
+import { actingIdentityOf, createBackgroundCallers, removeExpiredSessions } from '../../../src/accounts'
 import { KeyId } from '../../../src/kernel/ids'
 import { callOf, operatorCaller, sessionCaller } from '../../support/callers'
 import { openTestStore } from '../../support/store'
@@ -131,8 +126,8 @@ test('who am I tells a session and a key the user, the active org and every org'
 const HOUR = 60 * 60_000
 
 async function tidy({ lastSeen, clock }: ReturnType<typeof createAuthWorld>): Promise<number> {
-  await writeSessionUses({ store, lastSeenBuffer: lastSeen })
-  return removeExpiredSessions({ store, clock }, 500)
+  await lastSeen.flush()
+  return removeExpiredSessions({ store, clock })
 }
 
 /** Whether a token still opens anything. */

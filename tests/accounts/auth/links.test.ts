@@ -119,7 +119,7 @@ describe('a sign-in link', () => {
   test('is removed when it is over', async () => {
     const { token } = await linked()
     await expire(token)
-    expect(await container.signInLinks.tidy(100)).toBeGreaterThan(0)
+    expect(await container.signInLinks.tidy()).toBeGreaterThan(0)
     const rows = await store.read.select().from(store.read.of(signInLinks))
     expect(rows.map(({ token_hash }) => token_hash)).not.toContain(sha256Hex(token))
   })

@@ -4,12 +4,12 @@ import {
   createAuthenticator,
   createPasswords,
   createSessions,
+  createSessionUses,
   createSignInSteps,
   type VisitorCall,
 } from '../../../src/accounts'
-import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'
 import type { OwnerScope } from '../../../src/kernel/caller'
-import { newRequestId, type SessionId } from '../../../src/kernel/ids'
+import { newRequestId } from '../../../src/kernel/ids'
 import type { Store } from '../../../src/kernel/store'
 import { createWorld } from '../keys/world'
 
@@ -27,7 +27,7 @@ export const visit = (route = 'POST /auth/sessions', ip = '192.0.2.1'): VisitorC
 export function createAuthWorld(store: Store) {
   const world = createWorld(store)
   const { audit, orgs, events, clock, lookup } = world
-  const lastSeen = createLastSeenBuffer<SessionId>({ everyMs: 5 * 60_000, clock })
+  const lastSeen = createSessionUses({ store, clock })
   const sessions = createSessions({ store, orgs, events, clock, lastSeen })
   const attempts = createAttempts({ store, clock, masterKey: MASTER_KEY })
   const granted: OwnerScope[] = []

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createKeyLookup, flushLastUsed, mintSecret, startLastUsedLoop } from '../../../src/accounts'
-import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'
+import { createKeyLookup, createKeyUses, mintSecret, startUsesLoop } from '../../../src/accounts'
 import { sha256Hex } from '../../../src/kernel/crypto'
 import type { KeyId } from '../../../src/kernel/ids'
 import { callOf, operatorCaller } from '../../support/callers'
@@ -173,7 +172,7 @@ test('when a key was last used is written behind, at most once a minute', async 
   const { addUser, withKey, keys, lookup, lastUsed, clock } = createWorld(store)
   const { key, call } = await withKey((await addUser()).id)
   const readBack = async () => {
-    await flushLastUsed({ store, lastSeenBuffer: lastUsed })
+    await lastUsed.flush()
     return (await keys.get(call, key.id)).last_used_at
   }
   expect((await keys.get(call, key.id)).last_used_at).toBeNull()
@@ -192,7 +191,6 @@ test('when a key was last used is written every 15 seconds, at most 500 keys in 
   const { clock, keys, addUser, session } = createWorld(store)
   const call = await session((await addUser()).id)
   const { id } = await keys.create(call, {})
-  const lastSeenBuffer = createLastSeenBuffer<KeyId>({ clock })
   const errors: string[] = []
   let writes = 0
   let away = false
@@ -205,10 +203,11 @@ test('when a key was last used is written every 15 seconds, at most 500 keys in 
     }) as typeof store.write,
   }
   const onError = (name: string, error: unknown) => void errors.push(`${name}: ${(error as Error).message}`)
-  const loop = startLastUsedLoop({ store: counting, lastSeenBuffer, clock, onError })
+  const uses = createKeyUses({ store: counting, clock })
+  const loop = startUsesLoop('keys-last-used', { idleMs: 15_000, uses, clock, onError })
   await settle()
-  lastSeenBuffer.note(id)
-  for (let made = 0; made < 500; made++) lastSeenBuffer.note(crypto.randomUUID() as KeyId)
+  uses.note(id)
+  for (let made = 0; made < 500; made++) uses.note(crypto.randomUUID() as KeyId)
   const noted = new Date(clock.now()).toISOString()
   clock.advance(14_999)
   await settle()
@@ -223,7 +222,7 @@ test('when a key was last used is written every 15 seconds, at most 500 keys in 
   while (!clock.wakesWithin(15_000)) await settle()
   clock.advance(60_000)
   while (!clock.wakesWithin(15_000)) await settle()
-  lastSeenBuffer.note(id)
+  uses.note(id)
   clock.advance(15_000)
   while (!errors.length) await settle()
   expect(errors).toEqual(['keys-last-used: away'])

@@ -1,10 +1,9 @@
-import { createKeyLookup, createKeys, createOrgs } from '../../../src/accounts'
-import { createLastSeenBuffer } from '../../../src/accounts/keys/lookup'
+import { createKeyLookup, createKeys, createKeyUses, createOrgs } from '../../../src/accounts'
 import { createAuditLog } from '../../../src/audit'
 import { createMail } from '../../../src/cluster'
 import { createEventBus, type DomainEvent } from '../../../src/events'
 import { type Call, SCOPES, type TenantCaller } from '../../../src/kernel/caller'
-import type { KeyId, UserId } from '../../../src/kernel/ids'
+import type { UserId } from '../../../src/kernel/ids'
 import type { Reader, Store } from '../../../src/kernel/store'
 import { callOf, operatorCaller, sessionCaller } from '../../support/callers'
 import { fakeClock } from '../../support/clock'
@@ -25,7 +24,7 @@ export function createWorld(store: Store) {
     mail: createMail({ settings: { smtpUrl: '', mailFrom: '' } }),
     jobs: { register: () => undefined, enqueue: () => Promise.reject(new Error('Nothing here runs jobs.')) },
   })
-  const lastUsed = createLastSeenBuffer<KeyId>({ clock })
+  const lastUsed = createKeyUses({ store, clock })
   const lookup = createKeyLookup({ store, orgs, clock, lastUsed })
   const spent = new Map<string, { today: { spent: number }; month: { spent: number } }>()
   const keys = createKeys({
