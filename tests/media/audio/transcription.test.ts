@@ -48,12 +48,47 @@ describe('POST /audio/stt (docs/api.md 6)', () => {
     expect(left()).toEqual([])
   })
 
-  test('a WAV that its recorder left unfinished, with sizes of zero, is heard', async () => {
-    const unfinished = two.slice()
-    unfinished.set([0, 0, 0, 0], 4)
-    unfinished.set([0, 0, 0, 0], 40)
+  test.each([
+    ['of zero, as its recorder left it unfinished', 0, 0],
+    ['of the most there can be, as a program streams it', 0xffffffff, 0xffffffff],
+    ['of zero for its samples only', 0x24, 0],
+  ])('a WAV with sizes %s, is heard and measured', async (_, whole, samples) => {
+    const unfinished = Buffer.from(two)
+    unfinished.writeUInt32LE(whole, 4)
+    unfinished.writeUInt32LE(samples, 40)
     const { status, body } = await formTo(world, await world.person(), 'audio/stt', recording(unfinished))
-    expect({ status, text: body.text }).toEqual({ status: 200, text: 'The tide comes in.' })
+    expect({ status, text: body.text, seconds: body.duration_seconds }).toEqual({
+      status: 200,
+      text: 'The tide comes in.',
+      seconds: 2,
+    })
+  })
+
+  test('a streamed WAV of ADPCM is measured by its blocks', async () => {
+    const head = Buffer.from(
+      '52494646ffffffff57415645666d742014000000110001008000000000000000000104000200f901666163740400000000000000',
+      'hex',
+    )
+    head.writeUInt32LE(8_000, 24)
+    head.writeUInt32LE(64_000, 28)
+    const data = Buffer.concat([Buffer.from('data\xff\xff\xff\xff', 'latin1'), Buffer.alloc(256 * 32)])
+    const { body } = await formTo(
+      world,
+      await world.person(),
+      'audio/stt',
+      recording(new Uint8Array(Buffer.concat([head, data]))),
+    )
+    expect(body.duration_seconds).toBeCloseTo((505 * 32) / 8_000, 3)
+  })
+
+  test.each([
+    ['a WebM that a browser records, without a duration', 'streamed.webm', 1, 0.05],
+    ['a QuickTime file of plain samples', 'samples.mov', 0.1, 0.01],
+  ])('%s is measured', async (_, name, seconds, near) => {
+    const sent = new Uint8Array(readFileSync(join(import.meta.dir, name)))
+    const { status, body } = await formTo(world, await world.person(), 'audio/stt', recording(sent, name))
+    expect(status).toBe(200)
+    expect(Math.abs(body.duration_seconds - seconds)).toBeLessThan(near)
   })
 
   test('a WAV in the form of long recordings, RF64, is heard and measured', async () => {
@@ -66,6 +101,7 @@ describe('POST /audio/stt (docs/api.md 6)', () => {
     long.fill(0xff, 12 + 36 + 28, 12 + 36 + 32)
     const { status, body } = await formTo(world, await world.person(), 'audio/stt', recording(new Uint8Array(long)))
     expect({ status, text: body.text }).toEqual({ status: 200, text: 'The tide comes in.' })
+    expect(body.duration_seconds).toBe(2)
     expect(upstream.heard[0]!.file.name).toBe('recording.wav')
   })
 
