@@ -22,6 +22,12 @@ inChromium('the files of the console', async () => {
     expect(page.url()).toContain('view=gallery')
     expect(await wrongIn(page, 'files-gallery')).toEqual([])
     await page.setViewport({ width: 1280, height: 800 })
+    for (const key of ['j', 'j', 'x'] as const) await page.keyboard.press(key)
+    await sees(page, '1 row marked')
+    expect(await page.$$eval('.gallery .mark-box', (all) => all.map((it) => it.matches(':checked')))).toEqual([
+      false,
+      true,
+    ])
     await page.click('.gallery a')
     await sees(page, 'The link works until')
     expect(problems).toEqual([])

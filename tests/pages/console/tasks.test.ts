@@ -46,13 +46,13 @@ inChromium('tasks of a stranger', async () => {
     await page.click('.table-body a')
     await sees(page, 'order.created')
     answers = 200
-    await press(page, 'order.created')
+    await page.click('.drawer .table-body a')
     await sees(page, 'Next attempt')
     await press(page, 'Send again')
     await sees(page, 'It is sent again')
     await hooks.deliver()
     await eventually(
-      () => page.$$eval('.plain-list .chip', (all) => all.map((chip) => chip.textContent)),
+      () => page.$$eval('.drawer .table-body .tr', (all) => all.map((row) => row.textContent)),
       (found) => found.some((text) => text?.includes('200')),
     )
     expect((await hooks.log(person, id)).map(({ status }: { status: string }) => status)).toContain('success')

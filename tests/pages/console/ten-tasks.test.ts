@@ -14,7 +14,8 @@ type Role = 'owner' | 'member' | 'operator'
 type Step =
   | readonly ['link' | 'button' | 'begins' | 'sees' | 'absent' | 'disabled', string]
   | readonly ['write', label: string, text: string]
-  | readonly ['row' | 'enter' | 'workers']
+  | readonly ['row', within: string]
+  | readonly ['enter' | 'workers']
 
 const link = (name: string) => ['link', name] as const
 const button = (name: string) => ['button', name] as const
@@ -22,7 +23,8 @@ const button = (name: string) => ['button', name] as const
 const begins = (words: string) => ['begins', words] as const
 const shows = (text: string) => ['sees', text] as const
 const absent = (name: string) => ['absent', name] as const
-const row = ['row'] as const
+const row = ['row', ''] as const
+const delivery = ['row', '.drawer'] as const
 const enter = ['enter'] as const
 /** From here on the server's workers run, which carry on what waits. */
 const workers = ['workers'] as const
@@ -67,7 +69,7 @@ const TASKS: readonly (readonly [task: string, Record<Role, readonly Step[]>])[]
   [
     'resend a delivery that failed',
     {
-      owner: [link('Webhooks'), row, button('order.created'), button('Send again'), shows('It is sent again')],
+      owner: [link('Webhooks'), row, delivery, button('Send again'), shows('It is sent again')],
       member: [absent('Webhooks')],
       operator: [link('Webhooks'), row, shows('Deliveries'), absent('Send again')],
     },
@@ -191,8 +193,9 @@ async function take(page: Page, [kind, name = '', text = '']: Step, byKeys: bool
   if (kind === 'write') return write(page, name, text)
   if (kind === 'enter') return page.keyboard.press('Enter')
   if (kind === 'row') {
-    await page.waitForSelector('.table-body a')
-    return byKeys ? enter('', '.table-body a') : page.click('.table-body a')
+    const rows = `${name} .table-body a`
+    await page.waitForSelector(rows)
+    return byKeys ? enter('', rows) : page.click(rows)
   }
   if (kind === 'absent') {
     await page.waitForNetworkIdle({ idleTime: 200 })

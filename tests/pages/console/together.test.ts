@@ -8,7 +8,7 @@ import { createConsole, press, sees, write, wrongIn } from './support/console'
 inChromium('people and endpoints in the console', async () => {
   const { open, world, person } = await createConsole({ config: LOCAL })
   const receiver = createReceiver((_, nth) => new Response(null, { status: nth === 1 ? 500 : 204 }))
-  const { deliver } = webhooksIn(world)
+  const { deliver, log, make, publish } = webhooksIn(world)
   const boss = await world.person({ ofOrg: true })
   const other = await world.person({ ofOrg: false })
   const slug = async () => (await boss.send('GET', `orgs/${boss.orgId}`)).body.slug as string
@@ -130,7 +130,7 @@ inChromium('people and endpoints in the console', async () => {
     await press(page, 'Send a test')
     await isSent
     await deliver()
-    await press(page, 'job.failed')
+    await page.locator('.drawer .table-body a').click()
     await sees(page, 'svc-webhook-id')
     expect(await wrongIn(page, 'webhooks-delivery')).toEqual([])
     await page.setViewport({ width: 1280, height: 800 })
@@ -148,6 +148,35 @@ inChromium('people and endpoints in the console', async () => {
     await press(page, 'Rotate the secret…')
     await press(page, 'Rotate the secret')
     await sees(page, 'shown only now')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  test('deliveries that are marked are sent again together', async () => {
+    const owner = await world.person({ ofOrg: false })
+    const server = createReceiver(() => new Response(null, { status: 500 }))
+    const { id } = await make(owner, server.url)
+    for (const n of [1, 2, 3]) await publish(owner, 'order.created', { n })
+    await deliver()
+    const [first, , third] = await log(owner, id)
+    const { page, problems } = await open(`/me/webhooks/${id}?status=failed`, {}, owner)
+    const retried: string[] = []
+    page.on('response', (it) => {
+      if (it.ok() && it.url().endsWith('/retry')) retried.push(it.url().split('/').at(-2)!)
+    })
+    await sees(page, '3 attempts, 3 failed')
+    const marks = () => page.$$eval('.drawer .mark-box', (all) => all.map((it) => it.matches(':checked')))
+    await page.focus('.drawer .table-body a')
+    for (const key of ['x', 'ArrowDown', 'ArrowDown', 'x'] as const) await page.keyboard.press(key)
+    await sees(page, '2 rows marked')
+    expect(await marks()).toEqual([true, false, true])
+    expect(await wrongIn(page, 'deliveries-marked')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await press(page, 'Send again')
+    await sees(page, 'Send again: 2 rows')
+    await page.$$eval('.veil button', (all) => all.find((it) => it.textContent === 'Send again')!.click())
+    await page.waitForFunction(() => !document.querySelector('.marked'))
+    expect(retried.toSorted()).toEqual([first.id, third.id].toSorted())
     expect(problems).toEqual([])
     await page.close()
   })

@@ -1,5 +1,28 @@
-import type { Filter } from '../ui/filters'
-import type { Query } from './api'
+import { useMemo } from 'react'
+import type { Filter, Filters } from '../ui/filters'
+import { type Query, useOwner } from './api'
+
+/**
+ * A filter with `match` is applied here, to the loaded rows. Others are sent to the route, under their name or as `sends`
+ * returns.
+ */
+export type ListFilter<Row> = Filter & { match?(row: Row, value: string): boolean; sends?(value: string): Query }
+
+/** The query of a list by its filters. A time relative to now stays fixed while the address is the same. */
+export function useFilterQuery(filters: readonly ListFilter<never>[], values: Filters, usual?: Query): Query {
+  const { slug } = useOwner()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address has the values
+  return useMemo(
+    () =>
+      Object.assign(
+        { ...usual },
+        ...filters
+          .filter(({ name, match }) => !match && values[name])
+          .map(({ name, sends }) => sends?.(values[name]!) ?? { [name]: values[name] }),
+      ) as Query,
+    [slug, filters.map(({ name }) => values[name]).join('\n')],
+  )
+}
 
 const HOUR_MS = 3_600_000
 const HOURS = { '1h': 1, '6h': 6, '24h': 24, '7d': 168, '30d': 720, '90d': 2_160 } as const

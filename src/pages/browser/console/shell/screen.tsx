@@ -1,12 +1,12 @@
 import { Plus } from 'lucide-react'
-import { type ComponentType, lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { type ComponentType, lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react'
 import { Link, useLocation, useParams, useSearch } from 'wouter'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { Button, Choices } from '../ui/controls'
-import { type Filter, FilterBar, useFilters } from '../ui/filters'
+import { FilterBar, useFilters } from '../ui/filters'
 import { Ask, Drawer } from '../ui/overlay'
-import { Empty, Failed, Loading } from '../ui/states'
-import { type Column, focusedRow, focusRow, Mark, type MenuOf, openMenu, Table } from '../ui/table'
+import { Empty, Failed, Loading, More } from '../ui/states'
+import { type Column, focusedRow, focusRow, Mark, type MenuOf, pressInRow, Table } from '../ui/table'
 import { part, type Query, useMay, useOwner, usePages } from './api'
 import { mayOperate, type Owner } from './boot'
 import { useColumns, withOwner } from './columns'
@@ -18,6 +18,7 @@ import { NewRows } from './new-rows'
 import { NoMatch } from './no-match'
 import { manyOf, NoRight } from './no-right'
 import { Page } from './page'
+import { type ListFilter, useFilterQuery } from './range'
 import { type Line, SaveAs } from './save-as'
 import { denseRows } from './value'
 import { SavedViews } from './views'
@@ -57,11 +58,7 @@ export type Screen<Row> = {
   /** Default: the member `id`. */
   idOf?(row: Row): string
   columns: readonly Column<Row>[]
-  /**
-   * A filter with `match` is applied here, to the loaded rows. Others are sent to the route, under their name or as
-   * `sends` returns.
-   */
-  filters?: readonly (Filter & { match?(row: Row, value: string): boolean; sends?(value: string): Query })[]
+  filters?: readonly ListFilter<Row>[]
   /** The route that returns the filtered rows as a file, its formats, and the members that the file has of a row. */
   file?: { path: string; formats: readonly string[]; line(row: Row): Line }
   empty: { text: ReactNode; command?: string; link?: { text: string; section: string } }
@@ -119,18 +116,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
     const search = useSearch()
     const { filters: values, set, clear } = useFilters()
     const [active, setActive] = useState(-1)
-    // A filter can send a time relative to now, which stays fixed while the address is the same.
-    // biome-ignore lint/correctness/useExhaustiveDependencies: the address has the values
-    const query = useMemo(
-      () =>
-        Object.assign(
-          { ...(typeof list.query === 'function' ? list.query(owner) : list.query) },
-          ...filters
-            .filter(({ name, match }) => !match && values[name])
-            .map(({ name, sends }) => sends?.(values[name]!) ?? { [name]: values[name] }),
-        ) as Query,
-      [owner.slug, filters.map(({ name }) => values[name]).join('\n')],
-    )
+    const query = useFilterQuery(filters, values, typeof list.query === 'function' ? list.query(owner) : list.query)
     const path = typeof list.path === 'function' ? list.path(owner) : list.path
     const { rows: all, ...pages } = usePages<Row>(path, list.rows, query, list.everyMs)
     const local = filters.filter(({ name, match }) => match && values[name])
@@ -169,11 +155,6 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
       // It may have been the active row before, while the focus was elsewhere.
       focusRow(next)
     }
-    const here = () => Math.max(focusedRow(), active)
-    const markHere = () => {
-      const row = rows?.[here()]
-      if (row) mark(idOf(row))
-    }
     const [menu, setMenu] = useState<MenuOf<Row> | null>(null)
     const walk = (by: number) => {
       const now = rows?.findIndex((row) => idOf(row) === open) ?? -1
@@ -186,8 +167,8 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
       { keys: 'j', label: 'Next row, as ↓', run: () => move(1) },
       { keys: 'k', label: 'Row before, as ↑', run: () => move(-1) },
       { keys: 'Home', label: 'First row', run: () => move(Number.NEGATIVE_INFINITY) },
-      ...(canMark ? [{ keys: 'x', label: 'Mark the row', run: markHere }] : []),
-      ...(detail ? [{ keys: 'm', label: 'Menu of the row', run: () => openMenu(here()) }] : []),
+      ...(canMark ? [{ keys: 'x', label: 'Mark the row', run: () => pressInRow('.mark-box', active) }] : []),
+      ...(detail ? [{ keys: 'm', label: 'Menu of the row', run: () => pressInRow('.row-menu button', active) }] : []),
       { keys: ']', label: 'Details of the next row', run: () => walk(1) },
       { keys: '[', label: 'Details of the row before', run: () => walk(-1) },
       ...(open && open !== 'new'
@@ -285,20 +266,14 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
         {tile && isGallery && rows && rows.length > 0 && (
           <ul className="gallery" aria-label={title}>
             {rows.map((row, at) => (
-              <li key={idOf(row)}>
+              <li key={idOf(row)} data-index={at}>
                 {canMark && <Mark index={at} id={idOf(row)} isMarked={marks.has(idOf(row))} onMark={mark} />}
                 <Link href={linkOf(idOf(row))}>{tile(row)}</Link>
               </li>
             ))}
           </ul>
         )}
-        {isGallery && pages.hasNextPage && (
-          <div className="actions">
-            <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-              Show more
-            </Button>
-          </div>
-        )}
+        {isGallery && <More pages={pages} />}
         {values.sort && pages.hasNextPage && (
           <p className="faint" role="status">
             {isShort

@@ -85,6 +85,18 @@ export function Shown<T>({ of, rows, children }: { of: Reading<T>; rows?: number
   )
 }
 
+type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown }
+
+/** A button that loads the next page of a list, while there is one. */
+export const More = ({ pages }: { pages: Pages }) =>
+  pages.hasNextPage && (
+    <div className="actions">
+      <Button busy={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+        Show more
+      </Button>
+    </div>
+  )
+
 /** Shows that a section crashed, until another place is opened. The rest of the page still works. */
 export class Crash extends Component<{ place: string; children: ReactNode }, { details: string | null }> {
   override state = { details: null as string | null }

@@ -40,6 +40,8 @@ type Props<Row> = {
   /** Called when an arrow key leads from the row in focus to another. */
   onActive?: ((index: number) => void) | undefined
   more?: { has: boolean; isLoading: boolean; load(): void }
+  /** True in a drawer, which scrolls by itself: every row is on the page. */
+  isWhole?: true
   dense?: boolean
   /** The ids of marked rows. Without `onMark`, rows cannot be marked. */
   marks?: ReadonlySet<string>
@@ -95,17 +97,20 @@ function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main' | 'ex
 
 const classOf = (number?: boolean, main?: boolean) => [number && 'number', main && 'main'].filter(Boolean).join(' ')
 
-/** The index of the row that has the focus, or -1. */
-export const focusedRow = (): number =>
-  Number(document.activeElement?.closest('.table-body [data-index]')?.getAttribute('data-index') ?? -1)
+const inFocus = (within = '') => document.activeElement?.closest<HTMLElement>(`${within} [data-index]`)
+/** A row on the screen. Without a list, one of the page, not of a drawer. */
+const rowAt = (index: number, list: ParentNode = document.getElementById('console')!) =>
+  list.querySelector(`[data-index="${index}"]`)
 
-/** Puts the focus on a row, if it is on the screen. */
-export const focusRow = (index: number): void =>
-  document.querySelector<HTMLElement>(`.table-body [data-index="${index}"] a`)?.focus()
+/** The index of the row or tile of the page that has the focus, or -1. */
+export const focusedRow = (): number => Number(inFocus('#console')?.dataset.index ?? -1)
 
-/** Opens the menu of a row, if it is on the screen. */
-export const openMenu = (index: number): void =>
-  document.querySelector<HTMLElement>(`.table-body [data-index="${index}"] .row-menu button`)?.click()
+/** Puts the focus on a row. */
+export const focusRow = (index: number, list?: ParentNode): void => rowAt(index, list)?.querySelector('a')?.focus()
+
+/** Presses a control of the row that has the focus, or else of the row of the page with this index. */
+export const pressInRow = (selector: string, index: number): void =>
+  (inFocus() ?? rowAt(index))?.querySelector<HTMLElement>(selector)?.click()
 
 /** A list of any length. The page contains only the rows on the screen. */
 export function Table<Row>(props: Props<Row>) {
@@ -124,7 +129,7 @@ export function Table<Row>(props: Props<Row>) {
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => heightOf(dense),
-    overscan: OVERSCAN,
+    overscan: props.isWhole ? rows.length : OVERSCAN,
     scrollMargin: margin,
   })
   // biome-ignore lint/correctness/useExhaustiveDependencies: a narrower page has higher rows
@@ -171,11 +176,11 @@ export function Table<Row>(props: Props<Row>) {
         style={{ height: virtual.getTotalSize() }}
         onKeyDown={(event) => {
           const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-          const next = focusedRow() + (step ?? 0)
+          const next = Number(inFocus()?.dataset.index) + (step ?? 0)
           if (step === undefined || rows[next] === undefined || !(event.target instanceof HTMLAnchorElement)) return
           event.preventDefault()
           props.onActive?.(next)
-          focusRow(next)
+          focusRow(next, event.currentTarget)
         }}
       >
         {shown.map(({ index, start, size }) => {

@@ -69,7 +69,7 @@ export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
             )}
             <div className="actions end">
               <CopyButton text={curlOf(it)} label="Copy as curl" />
-              {may && it.body !== null && (
+              {may && it.status === 'failed' && it.body !== null && (
                 <Button busy={retry.isPending} onClick={() => retry.mutate({})}>
                   Send again
                 </Button>

@@ -1,14 +1,13 @@
 import { useState } from 'react'
-import type { Deliveries, Rotated, Webhook, WebhookStats } from '../../../../../webhooks/schema'
+import type { Rotated, Webhook, WebhookStats } from '../../../../../webhooks/schema'
 import { Actions, type ActionsProps, deletion } from '../../shell/actions'
 import { useGet, useMay } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, column } from '../../ui/columns'
-import { Chip, Choices, Id, Menu } from '../../ui/controls'
-import { Facts, Lines, Part } from '../../ui/facts'
-import { Ago, duration, plural, Time, whole } from '../../ui/format'
-import { Shown } from '../../ui/states'
-import { DeliveryDialog, problemOf } from './delivery'
+import { Chip, Id, Menu } from '../../ui/controls'
+import { Facts, Part } from '../../ui/facts'
+import { Ago, plural, whole } from '../../ui/format'
+import { DeliveryList } from './deliveries'
 import { EndpointForm, EVENTS, NewSecret } from './endpoint'
 
 function State({ enabled, disabled_reason, failure_count }: Webhook) {
@@ -22,9 +21,7 @@ const RETRIED_MS = 7 * 86_400_000
 const GRACE_S = 86_400
 const sampleOf = (type: string) => EVENTS.find(([name]) => name === type)?.[1].data ?? {}
 const rateOf = (percent: number | null) => (percent === null ? 'no deliveries yet' : `${percent} %`)
-const TYPES = [['', 'Event: any'], ...EVENTS.map(([name]) => [name, name] as const)] as const
-const TESTS = [['', 'completion.created'], ...TYPES.slice(1).filter(([name]) => name !== 'completion.created')] as const
-const RESULTS = { '': 'All', failed: 'Failed', success: 'Delivered' } as const
+const TESTS = EVENTS.map(([name]) => name)
 
 function actionsOf(row: Webhook, close: () => void): Omit<ActionsProps, 'touches'> {
   const path = `/webhooks/${row.id}`
@@ -52,11 +49,7 @@ function WebhookBody({ row }: { row: Webhook }) {
   const path = `/webhooks/${row.id}`
   const may = useMay('manageWebhooks')
   const stats = useGet<WebhookStats>(`${path}/stats`)
-  const [status, setStatus] = useState('')
-  const [type, setType] = useState('')
-  const deliveries = useGet<Deliveries>(`${path}/deliveries`, { status, event_type: type }, { everyMs: 5_000 })
-  const [tested, setTested] = useState('')
-  const [opened, setOpened] = useState<string | null>(null)
+  const [tested, setTested] = useState('completion.created')
   return (
     <>
       <Facts
@@ -73,10 +66,6 @@ function WebhookBody({ row }: { row: Webhook }) {
         }}
       />
       <Part title="Deliveries">
-        <div className="actions">
-          <Choices label="Result" choices={RESULTS} value={status} onChange={setStatus} />
-          <Menu aria-label="Event type" value={type} choices={TYPES} onChange={setType} />
-        </div>
         {may && (
           <Actions
             touches={['/webhooks']}
@@ -84,7 +73,7 @@ function WebhookBody({ row }: { row: Webhook }) {
               {
                 label: 'Send a test',
                 path: `${path}/test`,
-                body: tested ? { event_type: tested, data: sampleOf(tested) } : {},
+                body: { event_type: tested, data: sampleOf(tested) },
               },
               row.enabled && {
                 label: 'Retry all failed…',
@@ -102,32 +91,13 @@ function WebhookBody({ row }: { row: Webhook }) {
             <Menu aria-label="Event of the test" value={tested} choices={TESTS} onChange={setTested} />
           </Actions>
         )}
-        <Shown of={deliveries} rows={3}>
-          {({ deliveries: found }) => (
-            <Lines
-              of={found}
-              empty={status || type ? 'None matches.' : 'No deliveries yet. Send a test.'}
-              line={(it) => ({
-                key: it.id,
-                mark: <Chip state={it.status === 'success' ? 'good' : 'bad'}>{it.http_status ?? it.status}</Chip>,
-                text: (
-                  <button type="button" className="link" onClick={() => setOpened(it.id)}>
-                    {it.event_type}
-                  </button>
-                ),
-                small: [problemOf(it), `attempt ${it.attempt}, ${duration(it.duration_ms)}`].filter(Boolean).join(', '),
-                end: <Time at={it.created_at} />,
-              })}
-            />
-          )}
-        </Shown>
+        <DeliveryList webhook={row} />
       </Part>
       {may && (
         <Part title="Change it">
           <EndpointForm key={row.updated_at} of={row} onDone={() => {}} />
         </Part>
       )}
-      {opened && <DeliveryDialog webhook={row} id={opened} may={may} onClose={() => setOpened(null)} />}
     </>
   )
 }
@@ -146,6 +116,6 @@ export default defineScreen<Webhook>('webhooks', 'Webhooks', {
     agoColumn('last', 'Last delivery', ({ last_delivered_at: at }) => at, { number: false, width: '124px' }),
   ],
   empty: { text: 'No endpoints. An endpoint is called when something happens here.' },
-  detail: { path: (id) => `/webhooks/${id}`, titleOf: nameOf, actions: actionsOf, body: WebhookBody },
+  detail: { path: (id) => `/webhooks/${id}`, titleOf: nameOf, actions: actionsOf, body: WebhookBody, wide: true },
   create: { label: 'Add endpoint', permission: 'manageWebhooks', form: NewWebhook },
 })
