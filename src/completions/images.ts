@@ -1,7 +1,7 @@
 import type { ImagePart, Message } from '../engines'
 import { imageSize, isWhole } from '../files'
 import { AppError, atField, invalidInput, quoted } from '../kernel/errors'
-import { type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../kernel/outbound'
+import { encodedUrl, type Outbound, OutboundFailure, type OutboundKind, type PublicResponse } from '../kernel/outbound'
 import { describeRejectedImage } from '../kernel/pictures'
 import type { Image } from './agent-schema'
 import type { Part } from './chat-schema'
@@ -23,9 +23,6 @@ const WORDS: Record<Exclude<OutboundKind, 'aborted'>, string> = {
 const MAX_IMAGE_BYTES = 15 * 1024 * 1024
 const MAX_ADDRESS_CHARS = 2_048
 const MAX_HOPS = 5
-
-/** As browsers read addresses: a blank in the name of a file is encoded, and a fragment is not sent. */
-const encoded = (url: string): string => url.trim().replaceAll(' ', '%20').split('#')[0]!
 
 /** Pixels of one picture. Enough for the largest cameras, but far less than a small header may claim. */
 const MAX_PIXELS = 250_000_000
@@ -126,7 +123,7 @@ function loadImages(images: readonly SentImage[], outbound: Outbound, signal: Ab
 
   /** Follows redirects one by one, because each target must pass the SSRF guard. */
   async function follow(first: string, path: string): Promise<PublicResponse> {
-    let url = encoded(first)
+    let url = encodedUrl(first)
     for (let hop = 0; hop < MAX_HOPS; hop++) {
       const answer = await fetchFrom(url, path)
       const next = [301, 302, 303, 307, 308].includes(answer.status) && URL.parse(answer.headers.location ?? '', url)
@@ -152,7 +149,7 @@ function loadImages(images: readonly SentImage[], outbound: Outbound, signal: Ab
 export function assertUrl({ attachment, path }: SentImage, outbound: Pick<Outbound, 'readUrl'>): void {
   if (attachment.type === 'image_base64' || inlineOf(attachment.url) !== null) return
   try {
-    outbound.readUrl(encoded(attachment.url))
+    outbound.readUrl(encodedUrl(attachment.url))
   } catch (error) {
     throw error instanceof AppError ? atField(error, path) : error
   }

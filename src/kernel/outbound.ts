@@ -64,6 +64,9 @@ export type UrlRules = {
   localNames: boolean
 }
 
+/** An address as browsers read it: a blank in the name of a file is encoded, and a fragment is not sent. */
+export const encodedUrl = (url: string): string => url.trim().replaceAll(' ', '%20').split('#')[0]!
+
 /** The host without the brackets of an IPv6 address. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 

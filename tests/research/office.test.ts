@@ -149,6 +149,25 @@ describe('the text of a file of Office, as programs write it', () => {
       '1. Open\n1.a) gate\nor door\n2. Start\nRest.\n3. Stop\n- Rye',
     ],
     [
+      'the numbers of a list on a slide, which begin anew in another box',
+      {
+        'ppt/slides/slide1.xml': `<p:sld xmlns:p="p" xmlns:a="a">${[
+          ['0', 'arabicPeriod', 'Open'],
+          ['1', 'alphaLcParenR', 'gate'],
+          ['1', 'alphaLcParenR', 'door'],
+          ['0', 'arabicPeriod', 'Start'],
+        ]
+          .map(
+            ([level, kind, text]) =>
+              `<a:p><a:pPr lvl="${level}"><a:buAutoNum type="${kind}"/></a:pPr><a:r><a:t>${text}</a:t></a:r></a:p>`,
+          )
+          .join(
+            '',
+          )}<p:txBody><a:p><a:pPr><a:buAutoNum type="romanUcParenBoth" startAt="4"/></a:pPr><a:r><a:t>Stop</a:t></a:r></a:p></p:txBody></p:sld>`,
+      },
+      '1. Open\na) gate\nb) door\n2. Start\n(IV) Stop',
+    ],
+    [
       'the comments on a slide, old and new',
       {
         'ppt/slides/slide1.xml': slide('Harvest'),
@@ -238,6 +257,16 @@ describe('the text of a file of Office, as programs write it', () => {
       '<w:ruby><w:rt><w:r><w:t>かん</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢</w:t></w:r></w:rubyBase></w:ruby>',
       '漢',
     ],
+    [
+      'a box that is ticked, by its number in Unicode',
+      '<w:r><w:sym w:font="MS Gothic" w:char="2612"/><w:t> Paid</w:t></w:r>',
+      '☒ Paid',
+    ],
+    [
+      'a number that is raised by points',
+      '<w:r><w:t>10</w:t></w:r><w:r><w:rPr><w:position w:val="8"/></w:rPr><w:t>6</w:t></w:r>',
+      '10^6',
+    ],
     ['a tab of a page', '<w:r><w:t>Left</w:t><w:ptab/><w:t>Right</w:t></w:r>', 'Left\tRight'],
     [
       'a power',
@@ -290,6 +319,40 @@ describe('the text of a file of Office, as programs write it', () => {
         ),
       },
       '12,5 %',
+    ],
+    [
+      'sheets of OpenDocument, below their names, with equal rows that are stored once, without what is hidden',
+      {
+        'content.xml': open(
+          `<style:style style:name="off"><style:table-properties table:display="false"/></style:style><office:spreadsheet>${[
+            ['North', 'Rye', 3],
+            ['Empty', '', 1_000_000],
+            ['South', 'Oats', 1],
+          ]
+            .map(
+              ([name, text, times]) =>
+                `<table:table table:name="${name}"><table:table-row table:number-rows-repeated="${times}"><table:table-cell><text:p>${text}</text:p></table:table-cell></table:table-row></table:table>`,
+            )
+            .join(
+              '',
+            )}<table:table table:name="Old" table:style-name="off"><table:table-row><table:table-cell><text:p>Hay</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet>`,
+        ),
+      },
+      'North\nRye\nRye\nRye\n\nSouth\nOats',
+    ],
+    [
+      'a formula and a chart of an OpenDocument text, which are files of their own',
+      {
+        'content.xml': open(
+          '<text:p>At <draw:object xlink:href="./Object 1"/> of it.<draw:object xlink:href="./Object 2"/><text:page-number>7</text:page-number></text:p>',
+        ),
+        'Object 1/content.xml':
+          '<math><semantics><mrow><mfrac><mn>1</mn><mn>12</mn></mfrac><msqrt><mi>x</mi></msqrt></mrow><annotation>{1} over {12}</annotation></semantics></math>',
+        'Object 2/content.xml': open(
+          '<table:table-row><table:table-cell><text:p>2025</text:p></table:table-cell><table:table-cell><text:p>412</text:p></table:table-cell></table:table-row>',
+        ),
+      },
+      'At 1/12√x of it.\n\n2025\t412',
     ],
     [
       'a book, its chapters in its order',
@@ -376,6 +439,25 @@ describe('the text of a mail', () => {
       'Rye\t12\nOats\t7\nThe mill',
     ],
     [
+      'in a page of lists and powers, with paragraphs in its cells',
+      mail(
+        'text/html; charset=utf-8',
+        ...['', '<ol type="A"><li>Rye</li><li>Oats</li></ol><ul><li>Hay</li></ul><p>10<sup>6</sup> t</p>'],
+        '<table><tr><td><p>Rye</p></td><td><p>12</p><p>net</p></td></tr></table>',
+      ),
+      'A. Rye\nB. Oats\n- Hay\n10^6 t\nRye\t12 net',
+    ],
+    [
+      'of a saved page, without the files that it needs to look like itself',
+      mail(
+        'multipart/related; boundary=x',
+        ...['', '--x', 'Content-Type: text/html', 'Content-Location: https://mill.example/', '', '<p>Rye</p>'],
+        ...['--x', 'Content-Type: text/css', 'Content-Location: cid:css@mhtml.blink', '', 'p { color: red }'],
+        ...['--x', 'Content-Type: image/png', 'Content-Location: https://mill.example/a.png', '', 'x', '--x--'],
+      ),
+      'Rye',
+    ],
+    [
       'in wrapped lines',
       mail('text/plain', '', 'The new silo of the farm holds 420 tonnes of barley and', 'was paid by the guild.'),
       'The new silo of the farm holds 420 tonnes of barley and was paid by the guild.',
@@ -444,5 +526,9 @@ test.each([
   [
     String.raw`{\rtf1{\fonttbl{\f0 A;}{\f1\fnil\fcharset204 B;}}\f1\'cc\'e8\'f0\f0  10{\super 6} km{\v gone}.}`,
     'Мир 10^6 km.',
+  ],
+  [
+    String.raw`{\rtf1 Paid{\super 1{\*\footnote\pard\plain Or {\b later}.}} 10{\up8 6} crowns.{\*\annotation{\*\atndate 7}Check it.}\par a1\nestcell b1\nestcell}`,
+    'Paid1 10^6 crowns.\na1\tb1\n\nOr later.\n\nCheck it.',
   ],
 ])('RTF is read as its text: %s', (source, text) => expect(rtfText(Buffer.from(source, 'latin1'))).toBe(text))

@@ -35,6 +35,15 @@ const ANSWERS: Record<string, () => Response> = {
     new Response(gzipSync('<?xml version="1.0"?><urlset><loc>Packed grain.</loc></urlset>'), {
       headers: { 'content-type': 'application/x-gzip' },
     }),
+  '/a%20list.svg': () =>
+    new Response('<svg><text>Rye\r</text></svg>', { headers: { 'content-type': 'image/svg+xml' } }),
+  '/utf-16': () =>
+    new Response(
+      new Uint8Array(Buffer.from(`\ufeff${page('<ol type="a"><li>Größe</li><li>Maß</li></ol>')}`, 'utf16le')),
+      {
+        headers: { 'content-type': 'application/octet-stream' },
+      },
+    ),
   '/bomb.gz': () =>
     new Response(gzipSync(Buffer.alloc(40_000_000, 'a')), { headers: { 'content-type': 'application/gzip' } }),
   '/br-false': () => new Response(page('<p>Not packed.</p>'), { headers: { ...HTML, 'content-encoding': 'br' } }),
@@ -261,6 +270,14 @@ describe('what a page shows', () => {
   test('is what somebody filled into a form', async () => {
     expect((await read('/form.pdf')).text).toBe('owner: Ada Brun')
     expect((await read('/typed.pdf')).text).toBe('Berth 14 is rented\nland: Sweden')
+  })
+
+  test('is at an address with a blank and a fragment, as text even where it is a drawing', async () => {
+    expect((await read('/a list.svg#top')).text).toBe('<svg><text>Rye\n</text></svg>')
+  })
+
+  test('is a page in UTF-16 whose type is unknown, with the letters of its list', async () => {
+    expect(await read('/utf-16')).toMatchObject({ title: 'T', text: 'a. Größe\n\nb. Maß' })
   })
 
   test('is nothing that it hides', async () => {

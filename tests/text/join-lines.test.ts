@@ -52,6 +52,9 @@ describe('letters of a text that names no charset', () => {
       'text/html',
       'Мо',
     ],
+    ['UTF-16 without a mark', Buffer.from('Straße;Möhren', 'utf16le'), '', 'Straße;Möhren'],
+    ['UTF-16 of the other order', Buffer.from('Straße;Möhren', 'utf16le').swap16(), 'text/csv', 'Straße;Möhren'],
+    ['a Macintosh', Buffer.from('K\x9aln;Stra\xa7e;Caf\x8e f\x9fr', 'latin1'), 'text/csv', 'Köln;Straße;Café für'],
     ['an XML declaration', Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?>\xfc', 'latin1'), 'text/xml', 'ü'],
   ])('%s', (_, bytes, type, expected) => expect(decodeText(bytes, type)).toEndWith(expected))
 
@@ -59,6 +62,14 @@ describe('letters of a text that names no charset', () => {
     expect(isText(latin)).toBe(true)
     expect(isText(Buffer.from('a\0b'))).toBe(false)
     expect(isText(Buffer.from('PK\x03\x04'))).toBe(false)
+  })
+
+  test.each([
+    ['UTF-16 without a mark', Buffer.from('Straße', 'utf16le')],
+    ['the mark at the end of texts of DOS', Buffer.from('Rye;12\r\n\x1a')],
+    ['the signs of a log', Buffer.from('\x1b[31mfailed\x1b[0m\x07 50 %\b\b\b')],
+  ])('what holds %s is text', (_, bytes) => {
+    expect(isText(bytes)).toBe(true)
   })
 })
 

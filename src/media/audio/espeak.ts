@@ -80,9 +80,9 @@ export function createLocalSpeech({ program, folder }: Deps) {
   async function written(path: string, text: string, args: string[], signal: AbortSignal): Promise<void> {
     // The program writes to stdout. Its sound library would leave a folder in `/tmp` and a link in the home directory.
     const env = { PULSE_RUNTIME_PATH: '/dev/null' }
-    // Splits double brackets, which would start the program's phoneme notation.
+    // Double brackets start the program's phoneme notation. Control characters end its text or are its commands.
     const child = Bun.spawn([program, ...args], {
-      stdin: Buffer.from(text.replace(/\[(?=\[)/g, '[ ')),
+      stdin: Buffer.from(text.replace(/\[(?=\[)/g, '[ ').replace(/(?!\s)\p{Cc}/gu, ' ')),
       stdout: 'pipe',
       stderr: 'ignore',
       env,

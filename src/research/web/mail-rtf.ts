@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { parseHTML } from 'linkedom'
 import PostalMime, { type Attachment, decodeWords } from 'postal-mime'
 import { unwrapped } from '../../text'
+import { markOf } from './office-parts'
 
 const SHOWN_FIELDS = ['From', 'To', 'Cc', 'Date', 'Subject']
 
@@ -70,13 +71,13 @@ export async function mailText(
 /** The start of a PDF, Office or RTF file. */
 const DOCUMENT_START = /^(?:%PDF-|PK|\{\\rtf)/
 
-/** Empty for a picture within the HTML part. */
+/** Empty for a picture within the HTML part, and for what a saved page needs to look like itself. */
 async function attachmentText(
   { filename, mimeType, content, related }: Attachment,
   depth: number,
   read?: ReadDocument,
 ): Promise<string> {
-  if (related) return ''
+  if (related || (!filename && /^(?:image|font)\/|^(?:text|application)\/(?:css|javascript)$/.test(mimeType))) return ''
   const bytes = typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)
   const name = `Attachment: ${(filename ?? mimeType).slice(0, 200)}`
   if (mimeType === 'message/rfc822')
@@ -98,8 +99,18 @@ export function pageText(html: string): string {
   const texts = document.createTreeWalker(document.body, 4)
   for (let node = texts.nextNode(); node; node = texts.nextNode())
     if (!node.parentElement?.closest('pre')) node.textContent = (node.textContent ?? '').replace(/[ \t\r\n]+/g, ' ')
-  for (const cell of document.querySelectorAll('td, th')) cell.append('\t')
+  // `10<sup>6</sup>` is not 106.
+  for (const raised of document.querySelectorAll('sup'))
+    if (/^\s*[-−]?\d/.test(raised.textContent ?? '') && /\d$/.test(raised.previousSibling?.textContent ?? ''))
+      raised.prepend('^')
+  const counts = new Map()
+  for (const item of document.querySelectorAll('li')) item.prepend(markOf(item, counts))
   for (const end of document.querySelectorAll('br, p, div, tr, li, h1, h2, h3')) end.append('\n')
+  for (const cell of document.querySelectorAll('td, th')) {
+    // The paragraphs of a cell are one line.
+    if (!cell.querySelector('tr')) cell.textContent = (cell.textContent ?? '').replace(/\s+/g, ' ').trim()
+    cell.append('\t')
+  }
   return (document.body.textContent ?? '')
     .replace(/(?<! ) *\t */g, '\t')
     .replace(/(?<![ \t])[ \t]+\n/g, '\n')
@@ -117,7 +128,7 @@ const RTF_UNSEEN = new Set(
   ),
 )
 const RTF_SIGNS: Readonly<Record<string, string>> = {
-  ...{ par: '\n', line: '\n', sect: '\n', page: '\n', row: '\n', tab: '\t', cell: '\t' },
+  ...{ par: '\n', line: '\n', sect: '\n', page: '\n', row: '\n', tab: '\t', cell: '\t', nestcell: '\t' },
   ...{ emdash: '—', endash: '–', lquote: '‘', rquote: '’', ldblquote: '“', rdblquote: '”', bullet: '•' },
 }
 
@@ -128,7 +139,7 @@ const FONT_CHARSETS: Readonly<Record<string, string>> = {
   238: 'windows-1250',
 }
 
-/** The text of an RTF document, without fonts, images and fields. */
+/** The text of an RTF document and then its notes, without fonts, images and fields. */
 export function rtfText(bytes: Uint8Array): string {
   const source = Buffer.from(bytes).toString('latin1')
   const page = /\\ansicpg(\d{3,5})/.exec(source.slice(0, 1_000))?.[1] ?? '1252'
@@ -136,7 +147,8 @@ export function rtfText(bytes: Uint8Array): string {
   const pieces: string[] = []
   const fonts = new Map<string | undefined, string>()
   let defined: string | undefined
-  let group = { isUnseen: false, isHidden: false, isRaised: false, skips: 1, charset: usual }
+  const notes: string[][] = []
+  let group = { isUnseen: false, isHidden: false, isRaised: false, skips: 1, charset: usual, into: pieces }
   const groups: (typeof group)[] = []
   let coded: number[] = []
   let skipped = 0
@@ -145,8 +157,8 @@ export function rtfText(bytes: Uint8Array): string {
     coded = []
     if (!words || group.isHidden) return
     // `10` with a raised `6` is not 106.
-    if (group.isRaised && /^[-−]?\d/.test(words) && /\d$/.test(pieces.at(-1) ?? '')) pieces.push('^')
-    pieces.push(words)
+    if (group.isRaised && /^[-−]?\d/.test(words) && /\d$/.test(group.into.at(-1) ?? '')) group.into.push('^')
+    group.into.push(words)
   }
   for (const [token, word, number, hex, sign, brace] of source.matchAll(RTF_TOKEN)) {
     if (brace || word === 'f' || word === 'v' || word === 'plain') give('')
@@ -154,14 +166,18 @@ export function rtfText(bytes: Uint8Array): string {
       groups.push(group)
       group = { ...group }
     } else if (brace) group = groups.pop() ?? group
-    else if (sign === '*' || (word && RTF_UNSEEN.has(word))) group.isUnseen = true
+    else if (word === 'footnote' || word === 'annotation') {
+      give('')
+      group = { ...group, isUnseen: false, isRaised: false, into: [] }
+      notes.push(group.into)
+    } else if (sign === '*' || (word && RTF_UNSEEN.has(word))) group.isUnseen = true
     else if (word === 'uc') group.skips = Number(number ?? 1)
     else if (word === 'f' && group.isUnseen) defined = number
     else if (word === 'fcharset' && number && FONT_CHARSETS[number]) fonts.set(defined, FONT_CHARSETS[number])
     else if (group.isUnseen) continue
     else if (word === 'f') group.charset = fonts.get(number) ?? usual
     else if (word === 'v' || word === 'deleted') group.isHidden = number !== '0'
-    else if (word === 'super') group.isRaised = number !== '0'
+    else if (word === 'super' || word === 'up') group.isRaised = number !== '0'
     else if (word === 'plain' || word === 'nosupersub') group = { ...group, isHidden: false, isRaised: false }
     else if (word === 'u' && number) {
       give(String.fromCharCode(Number(number) & 0xffff))
@@ -177,7 +193,10 @@ export function rtfText(bytes: Uint8Array): string {
     }
   }
   give('')
-  return pieces.join('').trim()
+  return [pieces, ...notes]
+    .map((one) => one.join('').trim())
+    .filter(Boolean)
+    .join('\n\n')
 }
 
 function inCharset(bytes: Uint8Array, name: string): string {

@@ -1,7 +1,20 @@
 import { unzipSync } from 'fflate'
 import { DOMParser } from 'linkedom'
 import { pageText } from './mail-rtf'
-import { allIn, bookOf, MAX_GAP, nameOf, type RootOf, sheetText, textsIn } from './sheets'
+import {
+  allIn,
+  attributeOf,
+  bookOf,
+  MAX_GAP,
+  type MarkOf,
+  nameOf,
+  numberingOf,
+  type RootOf,
+  sheetText,
+  signOf,
+  slideNumbering,
+  textsIn,
+} from './office-parts'
 
 /** Maximum total unpacked size, because a small archive can expand to any size. */
 const MAX_UNPACKED = 64 * 1024 * 1024
@@ -9,9 +22,9 @@ const MAX_UNPACKED = 64 * 1024 * 1024
 /** Normalizes the names of parts, because programs use either case, either slash, and an optional leading slash. */
 const plainName = (name: string): string => name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase()
 
-/** Parts of Office and OpenDocument files (`content.xml`), and the chapters and package file of EPUBs. */
+/** Parts of Office and OpenDocument files (`content.xml`, also of their formulas and charts), and the chapters and package file of EPUBs. */
 const PART =
-  /^(?:content\.xml|styles\.xml|.{1,300}\.(?:opf|x?html?)|(?:word|ppt)\/charts\/chart\d{1,5}\.xml|word\/(?:diagrams\/data\d{1,5}\.xml|[^/]{1,60}\.mht|(?:document\d{0,3}|styles|numbering|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml)|ppt\/(?:presentation|comments\/[\w{}-]{1,80}|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|comments(?:\/comment)?\d{1,5}|drawings\/drawing\d{1,5}|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
+  /^(?:(?:[^/]{1,60}\/)?content\.xml|styles\.xml|.{1,300}\.(?:opf|x?html?)|(?:word|ppt)\/charts\/chart\d{1,5}\.xml|word\/(?:diagrams\/data\d{1,5}\.xml|[^/]{1,60}\.mht|(?:document\d{0,3}|styles|numbering|footnotes|endnotes|comments|header\d{1,3}|footer\d{1,3})\.xml)|ppt\/(?:presentation|comments\/[\w{}-]{1,80}|(?:slides|notesslides|diagrams)\/[a-z]{1,20}\d{1,5})\.xml|ppt\/(?:_rels\/presentation|slides\/_rels\/slide\d{1,5})\.xml\.rels|xl\/(?:workbook|styles|sharedstrings|comments(?:\/comment)?\d{1,5}|drawings\/drawing\d{1,5}|worksheets\/[^/]{1,40})\.xml|xl\/_rels\/workbook\.xml\.rels)$/
 
 /** The order in which the parts of a Word document are read. */
 const OF_WORD = [
@@ -26,7 +39,7 @@ const OF_WORD = [
 /** The text of a Word, PowerPoint, Excel, OpenDocument or EPUB file. Throws for other archives and too large ones. */
 export function officeText(bytes: Uint8Array): string {
   // An OpenDocument file that is one XML file instead of an archive.
-  if (bytes[0] === 0x3c) return openText(rootIn(bytes), null).join('\n\n')
+  if (bytes[0] === 0x3c) return openText({ root: rootIn(bytes) }).join('\n\n')
   let total = 0
   const unpacked = unzipSync(bytes, {
     filter: ({ name, originalSize }) => {
@@ -46,7 +59,8 @@ export function officeText(bytes: Uint8Array): string {
   const sheets = inOrder('xl/workbook.xml', 'sheet', /^xl\/worksheets\//, [...parts.keys()], rootOf)
   const slides = inOrder('ppt/presentation.xml', 'sldid', /^ppt\/slides\/[^_]/, [...parts.keys()], rootOf)
   const words = OF_WORD.flatMap((kind) => namesOf([...parts.keys()], kind))
-  const others = [...openText(rootOf('content.xml'), rootOf('styles.xml')), ...chapters(parts, rootOf)]
+  const open = { root: rootOf('content.xml'), shared: rootOf('styles.xml'), rootOf }
+  const others = [...openText(open), ...chapters(parts, rootOf)]
   if (![sheets, slides, words, others].some(({ length }) => length))
     throw new Error('no document of a kind that is read here')
   const book = sheets.length ? bookOf(rootOf) : null
@@ -77,20 +91,35 @@ function rootIn(part: Uint8Array): Element {
   return (new DOMParser().parseFromString(xml, 'text/xml') as unknown as Document).documentElement
 }
 
-/** Elements of an OpenDocument file that are skipped: formatting and deleted text. */
-const UNREAD_OPEN = /^(?:(?:automatic|master)-styles|font-face-decls|scripts|forms|tracked-changes|title|desc)$/
+/** Elements of an OpenDocument file that are skipped: formatting, deleted text and page numbers. */
+const UNREAD_OPEN =
+  /^(?:(?:automatic|master)-styles|font-face-decls|scripts|forms|tracked-changes|title|desc|page-number)$/
 
-/** What styles of an OpenDocument file change: the names of those that raise text, and the levels of lists. */
-type Looks = { raised: ReadonlySet<string | null>; levels: ReadonlyMap<string, readonly Element[]> }
+/**
+ * The workbook of an OpenDocument file, and what its styles change: text that they raise, tables that they hide, and
+ * the levels of lists.
+ */
+type Looks = {
+  workbook: Element | undefined
+  hasSheets: boolean
+  raised: ReadonlySet<string | null>
+  hidden: ReadonlySet<string | null>
+  levels: ReadonlyMap<string, readonly Element[]>
+}
+
+/** The names of the styles with an attribute of this form. */
+const namesIn = (root: Element | null, part: string, attribute: string, form: RegExp): Set<string | null> =>
+  new Set(
+    allIn(root, 'style').flatMap((style) =>
+      form.test(attributeOf(allIn(style, part)[0], attribute) ?? '') ? [attributeOf(style, 'name') ?? ''] : [],
+    ),
+  )
 
 const looksIn = (root: Element | null, shared: Element | null): Looks => ({
-  raised: new Set(
-    allIn(root, 'style').flatMap((style) =>
-      /^(?:super|[1-9])/.test(attributeOf(allIn(style, 'text-properties')[0], 'text-position') ?? '')
-        ? [attributeOf(style, 'name') ?? '']
-        : [],
-    ),
-  ),
+  workbook: allIn(root, 'spreadsheet')[0],
+  hasSheets: allIn(allIn(root, 'spreadsheet')[0], 'table').length > 1,
+  raised: namesIn(root, 'text-properties', 'text-position', /^(?:super|[1-9])/),
+  hidden: namesIn(root, 'table-properties', 'display', /^false$/),
   levels: new Map(
     [shared, root].flatMap((one) =>
       allIn(one, 'list-style').map((style) => [attributeOf(style, 'name') ?? '', [...style.children]] as const),
@@ -113,8 +142,15 @@ function openMark(lists: readonly OpenList[]): string {
   return `${attributeOf(level, 'num-prefix') ?? ''}${numbers.join('.')}${attributeOf(level, 'num-suffix') ?? ''} `
 }
 
+/** Most characters of rows that a sheet stores once, although it shows them several times. */
+const MAX_REPEATED_CHARS = 200_000
+
+type Open = { root: Element | null; shared?: Element | null; rootOf?: RootOf; looks?: Looks }
+
 /** The text of an OpenDocument file, then its notes. One line per paragraph and per table row. */
-function openText(root: Element | null, shared: Element | null, looks = looksIn(root, shared)): string[] {
+function openText({ root, shared = null, rootOf, looks = looksIn(root, shared) }: Open): string[] {
+  const { workbook } = looks
+  let repeated = 0
   const lists: OpenList[] = []
   const last = new Map<string, number>()
   let mark = ''
@@ -130,14 +166,29 @@ function openText(root: Element | null, shared: Element | null, looks = looksIn(
       if (name === 's') line += ' '.repeat(Math.min(100, Number(child.getAttribute('text:c') ?? 1)))
       else if (name === 'tab') line += '\t'
       else if (name === 'line-break') line += '\n'
-      else if (name === 'note' || name === 'annotation') notes.push(openText(child, null, looks).join(' '))
+      else if (name === 'note' || name === 'annotation') notes.push(openText({ root: child, looks }).join(' '))
       else if (name === 'table-row') {
         const cells = [...child.children].flatMap((cell) => {
-          const words = openText(cell, null, looks).join(' ').replace(/\s+/g, ' ').trim()
+          const words = openText({ root: cell, rootOf, looks }).join(' ').replace(/\s+/g, ' ').trim()
           const times = Number(cell.getAttribute('table:number-columns-repeated') ?? 1)
           return Array.from({ length: Math.min(times, MAX_GAP) }, () => words)
         })
-        lines.push(cells.join('\t').trimEnd())
+        const row = cells.join('\t').trimEnd()
+        const times = row ? Number(child.getAttribute('table:number-rows-repeated') ?? 1) : 1
+        for (let time = 0; time < times && (time === 0 || repeated < MAX_REPEATED_CHARS); time++) {
+          lines.push(row)
+          if (time > 0) repeated += row.length
+        }
+      } else if (name === 'table' && looks.hidden.has(attributeOf(child, 'style-name') ?? null)) continue
+      else if (name === 'table' && element === workbook && looks.hasSheets) {
+        const first = lines.length
+        walk(child, isIn)
+        if (lines.slice(first).some(Boolean)) lines.splice(first, 0, `\n${attributeOf(child, 'name') ?? ''}`)
+      } else if (name === 'object') {
+        const object = rootOf?.(plainName(`${attributeOf(child, 'href') ?? ''}/content.xml`).replace('./', ''))
+        if (object && nameOf(object) === 'math') line += proseOf(object)
+        // The values of a chart in a workbook are those of a sheet.
+        else if (object && !workbook) notes.push(...openText({ root: object }))
       } else if (name === 'p' || name === 'h') {
         if (line) lines.push(line)
         line = ''
@@ -168,7 +219,7 @@ function openText(root: Element | null, shared: Element | null, looks = looksIn(
     }
   }
   if (root) walk(root, false)
-  return [lines.filter(Boolean).join('\n'), ...notes].filter(Boolean)
+  return [lines.filter(Boolean).join('\n').replace(/^\n/, ''), ...notes].filter(Boolean)
 }
 
 /** The text of the chapters of an EPUB, in its reading order. */
@@ -244,7 +295,7 @@ const SIGNS: Record<string, string> = { tab: '\t', ptab: '\t', br: '\n', cr: '\n
  * Elements that are skipped: formatting, moved text, slide fields such as numbers, readings of characters, and
  * fallback copies for programs that cannot render the first version.
  */
-const UNREAD = /pr$|^(?:movefrom|fallback|fld|rt)$/
+const UNREAD = /pr$|^(?:movefrom|fallback|fld|rt|annotation)$/
 
 /** The characters of the font Symbol from U+F041 on, and common ones of others. */
 const SYMBOL = 'ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_ αβχδεφγηιϕκλμνοπθρστυϖωξψζ'
@@ -258,14 +309,23 @@ const OTHER_SIGNS: Record<number, string> = {
   252: '✓',
   254: '☑',
 }
-const fromFont = (code: number): string => SYMBOL[(code & 0xff) - 0x41] ?? OTHER_SIGNS[code & 0xff] ?? ''
+/** A sign by its number in a font, or a number of Unicode. */
+const fromFont = (code: number): string =>
+  code > 0xff && code < 0xe000
+    ? String.fromCharCode(code)
+    : (SYMBOL[(code & 0xff) - 0x41] ?? OTHER_SIGNS[code & 0xff] ?? '')
 
-/** The sign between the parts of a formula, such as `a/b` and `x^2`. */
-const FORMULAS: Record<string, string> = { f: '/', ssup: '^', ssub: '_' }
+/** The sign between the parts of a formula, such as `a/b` and `x^2`, in Word and in MathML. */
+const FORMULAS: Record<string, string> = {
+  ...{ f: '/', ssup: '^', ssub: '_' },
+  ...{ mfrac: '/', msup: '^', msub: '_' },
+}
+/** Elements of text. One of these names contains others in a diagram. `text` is a comment on a slide. */
+const WORDS = /^(?:t|text|m[ino]|mtext)$/
 
 /** The text of a slide, its notes, a diagram, or a chart: each series with its values. */
 function partText(root: Element): string {
-  if (nameOf(root) !== 'chartspace') return proseOf(root)
+  if (nameOf(root) !== 'chartspace') return proseOf(root, slideNumbering())
   const pointsOf = (series: Element, part: string) => textsIn(allIn(series, part)[0], 'pt')
   const series = allIn(root, 'ser').map((one) => {
     const labels = pointsOf(one, 'cat')
@@ -275,62 +335,6 @@ function partText(root: Element): string {
   return [...textsIn(allIn(root, 'title')[0], 't'), ...series].join('\n')
 }
 
-/** The value of an attribute, whatever its prefix. */
-const attributeOf = (element: Element | null | undefined, name = 'val'): string | undefined =>
-  [...(element?.attributes ?? [])].find((one) => one.name.replace(/^.*:/, '') === name)?.value
-
-const TENS = ['', 'x', 'xx', 'xxx']
-const ONES = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix']
-
-/** A number of a list in its format, as Word (`upperRoman`) or OpenDocument (`I`) names it. */
-function signOf(number: number, format: string): string {
-  const roman = /(?:roman|^i)$/i.test(format) && TENS[Math.floor(number / 10)]
-  const letter = /(?:letter|^a)$/i.test(format) ? String.fromCharCode(97 + ((number - 1) % 26)) : String(number)
-  const sign = typeof roman === 'string' ? roman + ONES[number % 10] : letter
-  return /^(?:upper|[AI]$)/.test(format) ? sign.toUpperCase() : sign
-}
-
-type MarkOf = (paragraph: Element) => string
-
-/** The mark of each paragraph in turn: `2. `, `c) `, `iv. ` or `- ` in a list, else nothing. Word stores no numbers. */
-function numberingOf(rootOf: RootOf): MarkOf {
-  const root = rootOf('word/numbering.xml')
-  const used = new Map(
-    allIn(root, 'num').map((one) => {
-      const [id, list] = [attributeOf(one, 'numId'), attributeOf(allIn(one, 'abstractnumid')[0])]
-      const kind = allIn(root, 'abstractnum').find((other) => attributeOf(other, 'abstractNumId') === list)
-      const levels = allIn(kind, 'lvl').map((level) => {
-        const [start, format, text] = ['start', 'numfmt', 'lvltext'].map((name) => attributeOf(allIn(level, name)[0]))
-        return { start: Number(start ?? 1), format: format ?? 'decimal', text: text ?? '' }
-      })
-      // Lists of one kind go on counting, unless one starts again.
-      return [id, { levels, key: allIn(one, 'startoverride').length ? `own ${id}` : list }]
-    }),
-  )
-  const styles = new Map(
-    allIn(rootOf('word/styles.xml'), 'style').map((style) => [attributeOf(style, 'styleId'), allIn(style, 'numpr')[0]]),
-  )
-  const counts = new Map<string | undefined, number[]>()
-  return (paragraph) => {
-    const settings = [...paragraph.children].find((child) => nameOf(child) === 'ppr')
-    if (!root || !settings) return ''
-    const list = allIn(settings, 'numpr')[0] ?? styles.get(attributeOf(allIn(settings, 'pstyle')[0]))
-    const { levels = [], key } = used.get(attributeOf(allIn(list, 'numid')[0])) ?? {}
-    const depth = Number(attributeOf(allIn(list, 'ilvl')[0]) ?? 0)
-    const level = levels[depth]
-    if (!level || level.format === 'none') return ''
-    if (level.format === 'bullet') return '- '
-    const counted = counts.getOrInsertComputed(key, () => [])
-    counted.length = Math.min(counted.length, depth + 1)
-    counted[depth] = (counted[depth] ?? level.start - 1) + 1
-    const shown = level.text.replace(/%(\d)/g, (_, place: string) => {
-      const { format = 'decimal', start = 1 } = levels[Number(place) - 1] ?? {}
-      return signOf(counted[Number(place) - 1] ?? start, format)
-    })
-    return shown ? `${shown} ` : ''
-  }
-}
-
 /** One line per paragraph of a Word document (`w:p`) or slide (`a:p`), and per table row. */
 function proseOf(root: Element, markOf: MarkOf = () => ''): string {
   const lines: string[] = []
@@ -338,9 +342,7 @@ function proseOf(root: Element, markOf: MarkOf = () => ''): string {
   const walk = (element: Element): void => {
     for (const child of element.children) {
       const name = nameOf(child)
-      // In a diagram, an element with this name contains the text elements.
-      // `text` is a comment on a slide.
-      if (/^(?:t|text)$/.test(name) && !child.children.length)
+      if (WORDS.test(name) && !child.children.length)
         line += (child.textContent ?? '').replace(/[\uf041-\uf0ff]/g, (sign) => fromFont(sign.charCodeAt(0)))
       else if (name === 'sym') line += fromFont(Number.parseInt(attributeOf(child, 'char') ?? '', 16))
       else if (FORMULAS[name]) {
@@ -358,13 +360,14 @@ function proseOf(root: Element, markOf: MarkOf = () => ''): string {
         // A run marked as hidden.
         if (allIn(look, 'vanish').length) continue
         const isRaised =
-          attributeOf(allIn(look, 'vertalign')[0]) === 'superscript' || Number(attributeOf(look, 'baseline')) > 0
+          attributeOf(allIn(look, 'vertalign')[0]) === 'superscript' ||
+          [attributeOf(look, 'baseline'), attributeOf(allIn(look, 'position')[0])].some((height) => Number(height) > 0)
         // `10` with a raised `6` is not 106.
         if (isRaised && /\d$/.test(line) && /^\s*[-−]?\d/.test(child.textContent ?? '')) line += '^'
         // A text box may be inside a paragraph.
         if (name === 'p' && line) lines.push(line)
         if (name === 'p') line = ''
-        if (name === 'rad') line += '√'
+        if (name === 'rad' || name === 'msqrt') line += '√'
         walk(child)
       }
       if (name === 'p' || name === 'cm') {
@@ -373,6 +376,7 @@ function proseOf(root: Element, markOf: MarkOf = () => ''): string {
       }
     }
   }
+  if (!root.children.length && WORDS.test(nameOf(root))) return root.textContent ?? ''
   walk(root)
   return [...lines, line].join('\n').trim()
 }

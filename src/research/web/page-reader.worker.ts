@@ -2,6 +2,7 @@ import { Readability } from '@mozilla/readability'
 import { DOMParser, parseHTML } from 'linkedom'
 import { beginningOf } from '../../kernel/text'
 import { answerTasks } from '../../kernel/worker-pool'
+import { markOf } from './office-parts'
 
 /**
  * `prose`: joins the lines of preformatted text, as sentences need. `isXml`: an element may be self-closing. `isFeed`:
@@ -234,17 +235,6 @@ function isPower({ nodeName, childNodes }: PageNode): boolean {
   return only?.nodeType === TEXT && !other && /^\s{0,3}[-−+]?\d{1,9}\s{0,3}$/.test(only.textContent ?? '')
 }
 
-/** The mark of a list item. Items of an ordered list have its numbers, which are kept in `counts`. */
-function markOf(item: PageNode, counts: Map<PageNode, number>): string {
-  const list = item.parentNode
-  if (list?.nodeName.toUpperCase() !== 'OL') return '\n- '
-  const stated = [item.getAttribute?.('value'), counts.has(list) ? null : list.getAttribute?.('start')]
-  const first = stated.find((text) => /^\s*-?\d{1,9}\s*$/.test(text ?? ''))
-  const number = first ? Number(first) : (counts.get(list) ?? 0) + 1
-  counts.set(list, number)
-  return `\n${number}. `
-}
-
 /** The sign between the parts of a formula. */
 const MATHS: Record<string, string> = { MFRAC: '/', MSUP: '^', MSUB: '_' }
 const HOLDERS = /^(?:li|t[dh])$/i
@@ -280,7 +270,11 @@ function enter(node: PageNode, stack: (PageNode | string)[], counts: Map<PageNod
   else stack.push(...children)
   if (isBlock && !(isInner && isAtEdge(node, 'previousSibling')))
     stack.push(
-      name === 'LI' ? markOf(node, counts) : /^H[1-6]$/.test(name) ? `\n\n${'#'.repeat(Number(name[1]))} ` : '\n',
+      name === 'LI'
+        ? `\n${markOf(node, counts)}`
+        : /^H[1-6]$/.test(name)
+          ? `\n\n${'#'.repeat(Number(name[1]))} `
+          : '\n',
     )
 }
 

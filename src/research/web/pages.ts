@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { iso } from '../../kernel/clock'
-import { type Outbound, OutboundFailure, type PublicResponse } from '../../kernel/outbound'
+import { encodedUrl, type Outbound, OutboundFailure, type PublicResponse } from '../../kernel/outbound'
 import { createSemaphore } from '../../kernel/semaphore'
 import { beginningOf, storable } from '../../kernel/text'
 import { createWorkerPool, WorkerFailure, type WorkerPool } from '../../kernel/worker-pool'
@@ -42,15 +42,16 @@ const DOCUMENT =
 
 const UNKNOWN = /^((application|binary)\/(octet-stream|(x-|force-)?download)|unknown\/unknown|)$/
 
-/** Types that are never text, whatever their bytes. */
-const BINARY = /^(?:(?:image|audio|video|font)\/|application\/(?:zip|gzip|x-(?:tar|7z-compressed|rar-compressed))$)/
+/** Types that are never text, whatever their bytes. An SVG is text. */
+const BINARY =
+  /^(?:(?:image(?!\/svg)|audio|video|font)\/|application\/(?:zip|gzip|x-(?:tar|7z-compressed|rar-compressed))$)/
 
 /** Types of prose, in which line ends come from the page width. */
 const PROSE = /^text\/(plain|(x-)?markdown)$/
 
 /** The start of an HTML page, possibly after a byte order mark, as browsers detect it. */
 const HTML =
-  /^(?:ï»¿)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype html|html|head|body|title|meta|script|style|table|div|article|main|section|h[1-6]|p|ul|ol)(?=[\s>])/i
+  /^\ufeff?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,500}-->\s*)?<(?:!doctype html|html|head|body|title|meta|script|style|table|div|article|main|section|h[1-6]|p|ul|ol)(?=[\s>])/i
 
 /** The start of an RSS or Atom feed. */
 const FEED = /^\ufeff?\s*(?:<\?xml[^>]{0,200}\?>\s*){0,3}(?:<!--[^>]{0,500}-->\s*)?<(?:rss|feed|rdf:RDF)(?=[\s>])/i
@@ -102,7 +103,7 @@ export function createPages({ outbound }: { outbound: Outbound }) {
     read: (url: string, by: By): Promise<Page> =>
       semaphore.run(by.who, async () => {
         by.signal.throwIfAborted()
-        const fetched = await follow(withoutFragment(url), by)
+        const fetched = await follow(encodedUrl(url), by)
         const { status, headers, body } = fetched
         if (status < 200 || status > 299) throw new WebFailure(`The address answered with status ${status}.`)
         return { url: fetched.url, ...(await readGiven({ contentType: headers['content-type'] ?? '', body }, by)) }
@@ -133,9 +134,9 @@ export function createPages({ outbound }: { outbound: Outbound }) {
       if (!location) return { ...answer, url }
       const next = URL.parse(location, url)
       // A page that refreshes itself is not a redirect.
-      if (next && status === 200 && withoutFragment(next.href) === url) return { ...answer, url }
+      if (next && status === 200 && encodedUrl(next.href) === url) return { ...answer, url }
       if (!next) throw new WebFailure('The address redirects to an invalid address.')
-      url = withoutFragment(next.href)
+      url = encodedUrl(next.href)
     }
     throw new WebFailure(`The address redirects more than ${MAX_HOPS} times.`)
   }
@@ -170,8 +171,6 @@ function refreshOf({ status, headers, body }: PublicResponse): string | undefine
   }
   return undefined
 }
-
-const withoutFragment = (url: string): string => url.split('#')[0]!
 
 /**
  * Reads a fetched HTML page, PDF or plain text as title and text. HTML and PDF are parsed in worker processes, within
@@ -212,7 +211,8 @@ function createReading() {
       )
     if (body.length > MAX_TEXT_BYTES && !by.whole)
       throw new WebFailure(`The page is larger than ${MAX_TEXT_BYTES} bytes.`)
-    const text = decodeText(body, contentType)
+    // Some texts of a Macintosh end their lines with a carriage return alone.
+    const text = decodeText(body, contentType).replace(/\r(?!\n)/g, '\n')
     const isFeed = FEED.test(text)
     const query = { html: text, maxChars: MAX_CHARS, prose: by.prose === true }
     if (isPage || isFeed) return ask(pages, { ...query, isXml: mime.includes('xhtml'), isFeed }, by)
@@ -239,9 +239,9 @@ async function unpacked(given: Given): Promise<Given> {
 /** Detects the type of a body with a generic or unknown type from its bytes, because all texts can be read. */
 function typeOf(body: Uint8Array, text: string): string {
   if (!isText(body)) return text
-  const start = Buffer.from(body.subarray(0, 1_024)).toString('latin1')
+  const start = decodeText(body.subarray(0, 1_024), '')
   if (!HTML.test(start)) return 'text/plain'
-  return /^(?:ï»¿)?\s*<\?xml/.test(start) ? 'application/xhtml+xml' : 'text/html'
+  return /^\ufeff?\s*<\?xml/.test(start) ? 'application/xhtml+xml' : 'text/html'
 }
 
 /** Whether bytes start with mail headers, also after the first line of an mbox file, including MIME-Version, which a text about mails lacks. */
@@ -290,10 +290,12 @@ function utf8Of(bytes: Uint8Array): string | null {
   }
 }
 
-function bomOf([first, second, third]: Uint8Array): string | null {
-  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8'
-  if (first === 0xfe && second === 0xff) return 'utf-16be'
-  return first === 0xff && second === 0xfe ? 'utf-16le' : null
+/** The charset that a byte order mark names. Some programs write UTF-16 without one, which shows in its zeros. */
+function bomOf(bytes: Uint8Array): string | null {
+  const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1')
+  if (start.startsWith('ï»¿')) return 'utf-8'
+  if (start.startsWith('þÿ') || /^(?:\0[\t\n\r -~]){4}/.test(start)) return 'utf-16be'
+  return start.startsWith('ÿþ') || /^(?:[\t\n\r -~]\0){4}/.test(start) ? 'utf-16le' : null
 }
 
 function decoderOf(name: string): TextDecoder | null {
@@ -360,13 +362,19 @@ function likelyCharset(text: string): string {
   if (mean > 1.2 && usual > 5 && usual > (text.match(PAIR)?.length ?? 0) * 0.8) return 'big5'
   // Letters of Polish and of Czech, which would be signs within words, or letters of different languages.
   const odd = text.match(/[a-z][\xb3\xb9\xbf\x9c\x9f](?=[a-z\xe6\xea\xf1\xf3])/gi)?.length ?? 0
+  // ä, é, ü and others of a Macintosh, which would be capitals and signs within words.
+  const isMac = /[a-z][\x88\x8a\x8d-\x90\x99\x9f\xa7](?=[a-z])/.test(text)
   const isCzech = count(/[\x9a\x9e]/g) > 0 && count(/[\xe8\xec\xf8]/g) > 1
-  return isCzech || (odd > 1 && odd > high.length * 0.1) ? 'windows-1250' : 'windows-1252'
+  if (isCzech || (odd > 1 && odd > high.length * 0.1)) return 'windows-1250'
+  return isMac ? 'macintosh' : 'windows-1252'
 }
 
-/** Whether bytes of an unknown type are text: they contain no control characters, which are frequent in other files. */
+/** The mark at the end of texts of DOS, and the first character of colours in logs. */
+const OF_TEXTS = new Set([0x1a, 0x1b])
+
+/** Whether bytes of an unknown type are text: they contain few control characters, which are frequent in other files. */
 export function isText(bytes: Uint8Array): boolean {
   if (bomOf(bytes)) return true
   const head = bytes.subarray(0, HEAD_BYTES)
-  return head.length > 0 && !head.some((byte) => byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b)
+  return head.length > 0 && !head.some((byte) => byte < 0x20 && !(byte > 0x06 && byte < 0x0e) && !OF_TEXTS.has(byte))
 }

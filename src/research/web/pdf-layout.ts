@@ -242,7 +242,7 @@ function paragraphsIn(lines: readonly Line[]): string[][] {
       !before ||
       gaps[at - 1]! > 1.35 * usual ||
       Math.abs(before.size - line.size) > 0.15 * line.size ||
-      /^(?:[-•*▪–]\s|\d{1,3}[.)]\s)/.test(line.text) ||
+      /^(?:[-•*▪–]\s|(?:\d{1,3}|[a-z])[.)]\s)/.test(line.text) ||
       `${before.text}${line.text}`.includes(' | ') ||
       (before.right - left < 0.7 * width && !/^\p{Ll}/u.test(line.text)) ||
       (ENDS.test(before.text) && line.left > left + line.size && before.left < left + line.size)

@@ -189,6 +189,13 @@ describe.skipIf(!espeak)('POST /audio/tts through an installed espeak-ng', () =>
     }
   })
 
+  test('a control character in a text is no command', async () => {
+    const [plain, faster] = await Promise.all(
+      ['', '\x01+90S'].map(async (sign) => (await textOf({ text: `One ${sign}two three four five.` })).bytes.length),
+    )
+    expect(faster).toBeGreaterThanOrEqual(plain!)
+  })
+
   test('other languages are told and spoken as such', async () => {
     const german = 'Guten Morgen, wie geht es Ihnen heute? Das Wetter ist wunderschön.'
     const [notice, chinese] = await Promise.all([textOf({ text: german }), textOf({ text: '今天天气很好。' })])

@@ -24,6 +24,97 @@ export function allIn(root: Element | null | undefined, name: string): Element[]
 export const textsIn = (root: Element | null | undefined, name: string): string[] =>
   allIn(root, name).map((one) => (one.textContent ?? '').trim())
 
+/** The value of an attribute, whatever its prefix. */
+export const attributeOf = (element: Element | null | undefined, name = 'val'): string | undefined =>
+  [...(element?.attributes ?? [])].find((one) => one.name.replace(/^.*:/, '') === name)?.value
+
+const TENS = ['', 'x', 'xx', 'xxx']
+const ONES = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix']
+
+/** A number of a list in its format, as Word (`upperRoman`), or OpenDocument and HTML (`I`) name it. */
+export function signOf(number: number, format: string): string {
+  const roman = /(?:roman|^i)$/i.test(format) && TENS[Math.floor(number / 10)]
+  const letter = /(?:letter|^a)$/i.test(format) ? String.fromCharCode(97 + ((number - 1) % 26)) : String(number)
+  const sign = typeof roman === 'string' ? roman + ONES[number % 10] : letter
+  return /^(?:upper|[AI]$)/.test(format) ? sign.toUpperCase() : sign
+}
+
+type ListNode = { nodeName: string; parentNode: ListNode | null; getAttribute?(name: string): string | null }
+
+/** The mark of an item of HTML, such as `- ` or `2. `. Numbers are counted in `counts`. */
+export function markOf(item: ListNode, counts: Map<ListNode, number>): string {
+  const list = item.parentNode
+  if (list?.nodeName.toUpperCase() !== 'OL') return '- '
+  const stated = [item.getAttribute?.('value'), counts.has(list) ? null : list.getAttribute?.('start')]
+  const first = stated.find((text) => /^\s*-?\d{1,9}\s*$/.test(text ?? ''))
+  const number = first ? Number(first) : (counts.get(list) ?? 0) + 1
+  counts.set(list, number)
+  return `${signOf(number, list.getAttribute?.('type') ?? '1')}. `
+}
+
+export type MarkOf = (paragraph: Element) => string
+
+/** The mark of each paragraph in turn: `2. `, `c) `, `iv. ` or `- ` in a list, else nothing. Word stores no numbers. */
+export function numberingOf(rootOf: RootOf): MarkOf {
+  const root = rootOf('word/numbering.xml')
+  const used = new Map(
+    allIn(root, 'num').map((one) => {
+      const [id, list] = [attributeOf(one, 'numId'), attributeOf(allIn(one, 'abstractnumid')[0])]
+      const kind = allIn(root, 'abstractnum').find((other) => attributeOf(other, 'abstractNumId') === list)
+      const levels = allIn(kind, 'lvl').map((level) => {
+        const [start, format, text] = ['start', 'numfmt', 'lvltext'].map((name) => attributeOf(allIn(level, name)[0]))
+        return { start: Number(start ?? 1), format: format ?? 'decimal', text: text ?? '' }
+      })
+      // Lists of one kind go on counting, unless one starts again.
+      return [id, { levels, key: allIn(one, 'startoverride').length ? `own ${id}` : list }]
+    }),
+  )
+  const styles = new Map(
+    allIn(rootOf('word/styles.xml'), 'style').map((style) => [attributeOf(style, 'styleId'), allIn(style, 'numpr')[0]]),
+  )
+  const counts = new Map<string | undefined, number[]>()
+  return (paragraph) => {
+    const settings = [...paragraph.children].find((child) => nameOf(child) === 'ppr')
+    if (!root || !settings) return ''
+    const list = allIn(settings, 'numpr')[0] ?? styles.get(attributeOf(allIn(settings, 'pstyle')[0]))
+    const { levels = [], key } = used.get(attributeOf(allIn(list, 'numid')[0])) ?? {}
+    const depth = Number(attributeOf(allIn(list, 'ilvl')[0]) ?? 0)
+    const level = levels[depth]
+    if (!level || level.format === 'none') return ''
+    if (level.format === 'bullet') return '- '
+    const counted = counts.getOrInsertComputed(key, () => [])
+    counted.length = Math.min(counted.length, depth + 1)
+    counted[depth] = (counted[depth] ?? level.start - 1) + 1
+    const shown = level.text.replace(/%(\d)/g, (_, place: string) => {
+      const { format = 'decimal', start = 1 } = levels[Number(place) - 1] ?? {}
+      return signOf(counted[Number(place) - 1] ?? start, format)
+    })
+    return shown ? `${shown} ` : ''
+  }
+}
+
+/** The formats of numbers on slides, such as `alphaLcParenR`, as {@link signOf} names them. */
+const SLIDE_FORMATS: Record<string, string> = { alphaLc: 'a', alphaUc: 'A', romanLc: 'i', romanUc: 'I' }
+
+/** The number of each paragraph of a slide in turn. A text box begins anew, and so does a list after other text. */
+export function slideNumbering(): MarkOf {
+  let box: Element | null = null
+  let counts: number[] = []
+  return (paragraph) => {
+    if (paragraph.parentElement !== box) counts = []
+    box = paragraph.parentElement
+    const settings = [...paragraph.children].find((child) => nameOf(child) === 'ppr')
+    const depth = Number(attributeOf(settings, 'lvl') ?? 0)
+    const [list] = allIn(settings, 'buautonum')
+    counts.length = Math.min(counts.length, list ? depth + 1 : depth)
+    if (!list) return ''
+    counts[depth] = (counts[depth] ?? Number(attributeOf(list, 'startAt') ?? 1) - 1) + 1
+    const [, format = '', end = ''] = /^([a-z]+(?:[LU]c)?)(\w*)$/.exec(attributeOf(list, 'type') ?? '') ?? []
+    const sign = signOf(counts[depth], SLIDE_FORMATS[format] ?? '1')
+    return `${end === 'ParenBoth' ? '(' : ''}${sign}${end.startsWith('Paren') ? ')' : end === 'Period' ? '.' : ''} `
+  }
+}
+
 /** The workbook data that cells refer to. */
 type Book = { shared: readonly string[]; codes: readonly string[]; is1904: boolean }
 
