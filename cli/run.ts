@@ -1,5 +1,5 @@
 import { AppError } from '../src/kernel/errors'
-import { clean, wrap } from '../src/kernel/text'
+import { clean, commandsAsTyped, wrap } from '../src/kernel/text'
 import type { Command } from './command'
 import { withProfile } from './commands/profiles'
 import { CheckFailed, CommandFailed, EXIT, usageFailure } from './failure'
@@ -16,7 +16,9 @@ import { createShell, type Io, ReaderGone, type Shell, type World } from './shel
 const WATCH_PAUSE_MS = 2_000
 
 /** Runs one command line and returns its exit code. All failures of the CLI are printed here. */
-export async function runCli(argv: readonly string[], world: World): Promise<number> {
+export async function runCli(argv: readonly string[], given: World): Promise<number> {
+  const typed = (text: string) => commandsAsTyped(text, given.env)
+  const world = { ...given, io: { ...given.io, err: (line: string) => given.io.err(typed(line)) } }
   // From the scripts of `completion`. Everything after `--` is a command line up to the cursor.
   if (argv[0] === '__complete') {
     const { complete } = await import('./commands/completion')
@@ -42,6 +44,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<num
     if (error instanceof ReaderGone) return EXIT.done
     const failure = error instanceof CommandFailed ? error : fromOutside(error)
     if (failure.exitCode === EXIT.missing) failure.fix ??= lists
+    failure.message = typed(failure.message)
     reportFailure(world.io, failure, formatOf(globals), paintFor(usesColor(globals, world.io.errIsTty, world.env)))
     if (globals.debug && !(error instanceof CommandFailed)) world.io.err(String((error as Error).stack))
     return failure.exitCode
@@ -72,7 +75,7 @@ async function read(argv: readonly string[], { env, outlines }: World) {
 
 async function execute(line: Input, commands: readonly Command[], world: World): Promise<number> {
   if (line.type === 'help') {
-    world.io.out(helpFor(line.about, commands))
+    world.io.out(commandsAsTyped(helpFor(line.about, commands), world.env))
     return EXIT.done
   }
   const { command, input, globals } = line

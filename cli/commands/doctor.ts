@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { didYouMean } from '../../src/kernel/nearest'
-import { clean, counted, wrap } from '../../src/kernel/text'
+import { clean, commandsAsTyped, counted, wrap } from '../../src/kernel/text'
 import { columnsOf, commandsOf } from '../command'
 import { type Context, elsewhere, type Result, runChecks } from '../doctor/check'
 import { CheckFailed, expectData, usageFailure } from '../failure'
@@ -130,7 +130,7 @@ const statusOver = async (shell: Shell) => expectData(await (await shell.connect
 const TONES = { ok: 'good', warn: 'warn', fail: 'bad', skip: 'dim' } as const
 
 /** Prints no table, because the evidence may be long. The fix is on its own line, ready to paste. */
-export function draw({ io, paint, note, globals }: Shell, results: readonly Result[]): void {
+export function draw({ io, paint, note, globals, env }: Shell, results: readonly Result[]): void {
   const width = Math.max(0, ...results.map(({ check }) => check.length))
   const indent = ' '.repeat(width + 8)
   for (const { check, status, detail, fix } of results) {
@@ -140,7 +140,7 @@ export function draw({ io, paint, note, globals }: Shell, results: readonly Resu
       : [clean(detail)]
     io.out(`${check.padEnd(width)}  ${paint(TONES[status], status.padEnd(4))}  ${first}`)
     for (const line of more) io.out(`${indent}${line}`)
-    if (fix) io.out(`${indent}fix: ${clean(fix)}`)
+    if (fix) io.out(`${indent}fix: ${commandsAsTyped(clean(fix), env)}`)
   }
   const count = (status: Result['status']) => results.filter((result) => result.status === status).length
   if (count('fail') || count('warn')) note(`\n${count('fail')} failed, ${counted(count('warn'), 'warning')}`)

@@ -1,5 +1,6 @@
 import type { Setting } from '../../src/kernel/config'
 import { didYouMean } from '../../src/kernel/nearest'
+import { commandsAsTyped } from '../../src/kernel/text'
 import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
 import { columnsOf, commandsOf } from '../command'
 import { EXIT_MEANINGS, usageFailure } from '../failure'
@@ -22,7 +23,7 @@ export const cheat = command`cheat: Print examples of commands, ready to paste
   $ cheat keys
   $ cheat | less`({
   args: { resource: optional('a noun, such as keys') },
-  async run({ io, commands }, { resource }) {
+  async run({ io, commands, env }, { resource }) {
     const words = [...new Set(commands.map(({ path }) => path.split(' ')[0]!))]
     const own = commands.filter(({ path }) => {
       const [first] = path.split(' ')
@@ -32,7 +33,8 @@ export const cheat = command`cheat: Print examples of commands, ready to paste
       throw usageFailure(`There is no noun "${resource}".${didYouMean(resource!, words)}`, 'svc-admin help')
     for (const { summary, examples } of own) {
       io.out(`# ${summary}`)
-      for (const example of resource === undefined ? examples.slice(0, 1) : examples) io.out(`svc-admin ${example}`)
+      for (const example of resource === undefined ? examples.slice(0, 1) : examples)
+        io.out(commandsAsTyped(`svc-admin ${example}`, env))
       io.out('')
     }
   },
@@ -81,12 +83,12 @@ export const help = command`help: Explain a command, a topic or an error code
     }
     if (topic === 'environment') return environment(shell)
     if (topic === 'error') return errorPage(shell, word)
-    if (topic && Object.hasOwn(TOPIC_PAGES, topic)) return shell.io.raw(TOPIC_PAGES[topic]!)
+    if (topic && Object.hasOwn(TOPIC_PAGES, topic)) return shell.io.raw(commandsAsTyped(TOPIC_PAGES[topic]!, shell.env))
     const known = shell.commands.some(({ path }) => path.split(' ')[0] === topic)
     if (topic && !known)
       throw usageFailure(`There is no topic "${topic}".${didYouMean(topic, TOPICS)}`, 'svc-admin help')
     const about = [topic, word].filter((one) => one !== undefined)
-    shell.io.out(helpFor(about, shell.commands))
+    shell.io.out(commandsAsTyped(helpFor(about, shell.commands), shell.env))
   },
 })
 
@@ -103,7 +105,7 @@ async function environment({ io }: Shell): Promise<void> {
   for (const line of rows(Object.values<Setting>(SETTINGS).map(({ env, about }) => [env, about]))) io.out(line)
 }
 
-function errorPage({ io }: Shell, code: string | undefined): void {
+function errorPage({ io, env }: Shell, code: string | undefined): void {
   const codes = Object.keys(ERROR_PAGES)
   if (code === undefined) {
     for (const line of rows(codes.map((one) => [one, ERROR_PAGES[one]!.meaning]))) io.out(line)
@@ -118,5 +120,5 @@ function errorPage({ io }: Shell, code: string | undefined): void {
     ['fix', page.operator ?? page.cure],
     ['retry', page.retry],
   ] as const
-  for (const line of rows(lines)) io.out(line.slice(2))
+  for (const line of rows(lines)) io.out(commandsAsTyped(line.slice(2), env))
 }

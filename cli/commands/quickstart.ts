@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { loadConfig } from '../../src/app/config'
 import type { RunningApp } from '../../src/app/start'
 import { createLog } from '../../src/kernel/log'
-import { clean } from '../../src/kernel/text'
+import { clean, commandsAsTyped } from '../../src/kernel/text'
 import { columnsOf, commandsOf } from '../command'
 import { EXIT, expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
@@ -47,7 +47,7 @@ export const quickstart =
           // Prints no table, because the answer may be long. The command is on its own line, ready to paste.
           const { step, came, ms, command } = row
           shell.io.out(`${step.padEnd(8)} ${String(ms).padStart(6)} ms  ${clean(came)}`)
-          shell.io.out(shell.paint('dim', `${' '.repeat(19)}$ ${command}`))
+          shell.io.out(shell.paint('dim', `${' '.repeat(19)}$ ${commandsAsTyped(command, shell.env)}`))
         }
         const ms = Math.round(shell.clock.monotonic() - began)
         show({ step: 'server', came: api_url ?? '', ms, command: 'svc-admin serve --dev' })

@@ -5,6 +5,7 @@ import { clean, counted, wrap } from '../kernel/text'
 import { DEV_KEY } from '../kernel/user-folder'
 import { originOf } from './config'
 import type { RunningApp } from './start'
+import { asTyped } from './variables'
 import { RELEASE } from './version'
 
 export type BannerFacts = {
@@ -53,7 +54,7 @@ export function banner(
     ...pageLines(running, link),
     '',
   ]
-  return lines.join('\n')
+  return asTyped(lines.join('\n'))
 }
 
 /** The page to open. On a first start, a link that signs the owner in. */
@@ -142,7 +143,7 @@ function keyLines({ app: { config }, seed, keyless, devKey }: RunningApp, isTty:
     `  A copy is in ${shortPath(seed.keyFile)} for the examples. Delete it when you like.`,
     '',
     '  Next, in a second terminal:',
-    '      ./svc-admin try "Count to five slowly"',
+    '      svc-admin try "Count to five slowly"',
     '',
   ]
 }

@@ -11,7 +11,7 @@ import type { OpenOptions } from './open'
 import { firstLink } from './seed'
 import { type RunningApp, start } from './start'
 import { onceDatabaseAnswers } from './start-errors'
-import { unknownVariables } from './variables'
+import { asTyped, unknownVariables } from './variables'
 
 /** The stream for messages to people. With JSON logs, stdout carries only JSON lines. */
 const outOf = ({ app }: RunningApp) => (app.config.logFormat === 'json' ? process.stderr : process.stdout)
@@ -100,7 +100,7 @@ export async function serve(
     )
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`${error.problems.map((problem) => `error: ${problem}`).join('\n')}\n`)
+    process.stderr.write(`${error.problems.map((problem) => `error: ${asTyped(problem)}`).join('\n')}\n`)
     process.exit(1)
   }
 }

@@ -1,10 +1,12 @@
 import { nearest } from '../kernel/nearest'
+import { commandsAsTyped } from '../kernel/text'
 import { SETTINGS } from './config'
 
 const PREFIX = 'SVC_'
 
 /** Variables that svc-admin and the client read. */
 const CLIENT_VARIABLES: readonly string[] = [
+  'SVC_ADMIN_AS',
   'SVC_ALLOW_JS_CONFIG',
   'SVC_API_KEY',
   'SVC_BASE_URL',
@@ -19,6 +21,9 @@ const CLIENT_VARIABLES: readonly string[] = [
   'SVC_TIME',
   'SVC_URL',
 ]
+
+/** A text of this process with the commands that it names, ready to paste. */
+export const asTyped = (text: string): string => commandsAsTyped(text, Bun.env)
 
 /** A message for each variable that was probably meant as a setting. Other programs may use the prefix too. */
 export function unknownVariables(env: Readonly<Record<string, string | undefined>> = Bun.env): string[] {

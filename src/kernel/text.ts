@@ -26,6 +26,12 @@ export const counted = (count: number, noun: string, plural = `${noun}s`): strin
 export const clean = (text: string): string =>
   Bun.stripANSI(text).replace(/[^\P{Cc}\t\n]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '·')
 
+/** A text with the commands it names as the user has to type them: `./svc-admin keys list` in a clone. */
+export function commandsAsTyped(text: string, { SVC_ADMIN_AS: name = '' }: NodeJS.Dict<string>): string {
+  // A name that a shell or JSON would have to quote stays out of the text.
+  return /^[\w./-]+$/.test(name) ? text.replace(/(?<![\w./-])svc-admin(?= )/g, () => name) : text
+}
+
 /** Cuts a text to `max` UTF-16 units, including an ellipsis. Never cuts within a character as a person sees it. */
 export const shorten = (text: string, max: number): string =>
   text.length <= max ? text : `${beginningOf(text, max - 1)}…`

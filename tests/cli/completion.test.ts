@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { complete, nextOf } from '../../cli/commands/completion'
@@ -117,15 +117,15 @@ describe('in a shell', () => {
       return
     }
     const log = join(folder, `${shell}.log`)
-    const fake = join(folder, 'fake')
+    const fake = join(folder, shell, 'svc-admin')
+    mkdirSync(join(fake, '..'))
     writeFileSync(fake, `#!/bin/sh\necho "$@" >> ${log}\nprintf 'create\\tMake a key\\n'\n`)
     chmodSync(fake, 0o755)
-    const script = run(bin, 'completion', shell).replaceAll('svc-admin __complete', `${fake} __complete`)
-    writeFileSync(join(folder, `script.${shell}`), script)
+    writeFileSync(join(folder, `script.${shell}`), run(bin, 'completion', shell))
     const line =
       shell === 'fish'
-        ? `source ${folder}/script.fish; complete -C 'svc-admin keys cr'`
-        : `autoload -Uz compinit; compinit -u -d ${folder}/dump; source ${folder}/script.zsh; words=(svc-admin keys cr); CURRENT=3; _describe() { print -r -- "\${found[@]}" }; _svc_admin`
+        ? `source ${folder}/script.fish; complete -C '${fake} keys cr'`
+        : `autoload -Uz compinit; compinit -u -d ${folder}/dump; source ${folder}/script.zsh; words=(${fake} keys cr); CURRENT=3; _describe() { print -r -- "\${found[@]}" }; _svc_admin`
     expect(run(shell, ...(shell === 'zsh' ? ['-f'] : []), '-c', line)).toContain('create')
     expect(readFileSync(log, 'utf8')).toContain('__complete -- keys cr')
   })

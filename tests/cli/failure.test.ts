@@ -12,6 +12,19 @@ describe('a failure', () => {
     )
   })
 
+  test.each([
+    ['keys lst', 'fix:   ./svc-admin keys --help'],
+    ['help error storage_unavailable', 'fix     ./svc-admin doctor database disk'],
+    ['keys --help', 'Usage:  ./svc-admin keys VERB [flags]'],
+    ['cheat keys', '\n./svc-admin keys list\n'],
+    ['completion bash', 'source <(svc-admin completion bash)'],
+  ])('and help name the program as the user typed it: %s', async (line, expected) => {
+    const { stdout, stderr } = await cli(line, { env: { SVC_ADMIN_AS: './svc-admin' } })
+    expect(stdout + stderr).toContain(expected)
+    const quoted = await cli(line, { env: { SVC_ADMIN_AS: '/my folder/svc-admin' } })
+    expect(quoted.stdout + quoted.stderr).not.toContain('folder')
+  })
+
   test.each([[['--json']], [['-o', 'json']], [['-o', 'yaml']]])('is the envelope with %j', async (format) => {
     const { exitCode, stdout, stderr } = await cli([...format, 'help', 'nothing'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, copyFileSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isListening } from '../support/listening'
 import { cleanEnv, startServerProcess } from '../support/server-process'
 import { temporaryFolder } from '../support/temporary-folder'
@@ -49,6 +49,16 @@ describe('the launcher', () => {
       const { exitCode, stdout } = run(program, ['version', '--json'], { cwd: elsewhere })
       expect({ exitCode, bun: JSON.parse(stdout).bun }).toEqual({ exitCode: 0, bun: Bun.version })
     }
+  })
+
+  test('hands on how it was typed, and the plain name where PATH finds it', () => {
+    const path = pathWith({ bun: '[ "$1" = --version ] && echo 1.4.5 && exit; echo "$SVC_ADMIN_AS"' })
+    const root = join(copyWith(), '..')
+    const typed = (line: string) =>
+      Bun.spawnSync(['sh', '-c', line], { cwd: root, env: cleanEnv({ PATH: `${path}:${root}` }) }).stdout.toString()
+    expect(typed('./svc-admin')).toBe('./svc-admin\n')
+    expect(typed('svc-admin')).toBe('svc-admin\n')
+    expect(typed(`../${basename(root)}/svc-admin version`)).toBe(`../${basename(root)}/svc-admin\n`)
   })
 
   test('hands on every word as it is', () => {

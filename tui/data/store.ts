@@ -2,7 +2,7 @@ import { boxed, dialogBox, emptyBody, helpLines, messageLines, paletteBox, pickB
 import { headRow, hintRow, messageRow, tabsRow } from '../draw/frame'
 import { fitLine, type Line, line, type Tone, textSpan } from '../draw/line'
 import { listBody } from '../draw/list'
-import { clockOf, spellAge } from '../draw/spell'
+import { asTyped, clockOf, spellAge } from '../draw/spell'
 import { LISTS } from '../screens'
 import { overview } from '../screens/overview'
 import { reviewBody } from '../screens/submissions'
@@ -127,7 +127,7 @@ export function picture(model: Model): Picture {
   const { columns: width, rows } = model
   if (width < MIN.columns || rows < MIN.rows) {
     const text = `Needs ${MIN.columns}x${MIN.rows}, this is ${width}x${rows}. Enlarge the window, or use svc-admin status -w.`
-    const lines = Bun.wrapAnsi(text, Math.max(1, width), { hard: true }).split('\n')
+    const lines = Bun.wrapAnsi(asTyped(text), Math.max(1, width), { hard: true }).split('\n')
     return Array.from({ length: rows }, (_, at) => fitLine(line(lines[at] ?? ''), width))
   }
   const height = rows - FRAME_ROWS

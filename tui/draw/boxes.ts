@@ -3,7 +3,7 @@ import type { Dialog, Model } from '../state/model'
 import { found } from '../state/palette'
 import { VIEWER } from '../state/step'
 import { chosen, fit, fitLine, type Line, line, textSpan, wrapped } from './line'
-import { clockOf } from './spell'
+import { asTyped, clockOf } from './spell'
 
 const READ_ONLY = 'read-only: keys that change anything are disabled'
 
@@ -54,7 +54,7 @@ export function paletteBox(model: Model, body: readonly Line[], width: number): 
       [],
       ...(rows.length ? rows : [line(textSpan('no command has this name', 'dim'))]),
       [],
-      line(`same as:  svc-admin ${same}`),
+      line(asTyped(`same as:  svc-admin ${same}`)),
     ],
     width,
     1,
@@ -82,7 +82,7 @@ export function dialogBox({ canWrite }: Model, dialog: Dialog, body: readonly Li
     title,
     [
       [],
-      ...about.flatMap((text) => wrapped(text, BOX - 6, 4).map((row) => line(row))),
+      ...about.flatMap((text) => wrapped(asTyped(text), BOX - 6, 4).map((row) => line(row))),
       [],
       ...(field
         ? [
@@ -110,7 +110,8 @@ export function dialogBox({ canWrite }: Model, dialog: Dialog, body: readonly Li
 export function commandLines({ argv, field }: Dialog): string[] {
   return argv.map((words) => {
     const flag = field?.flag ? [`${field.flag}="${field.text || '…'}"`] : []
-    return ['svc-admin', ...words.map((word) => quoted(word.replace('$', field?.text || '…'))), ...flag].join(' ')
+    const rest = [...words.map((word) => quoted(word.replace('$', field?.text || '…'))), ...flag].join(' ')
+    return asTyped(`svc-admin ${rest}`)
   })
 }
 

@@ -5,7 +5,7 @@ import type { Model, Row } from '../state/model'
 import { allRows, chosenAt, listOf, paneOf, shownRows } from '../state/rows'
 import { emptyBody } from './boxes'
 import { beside, between, chosen, fit, fitLine, type Line, line, type Span, textSpan } from './line'
-import { clockOf, spellCount } from './spell'
+import { asTyped, clockOf, spellCount } from './spell'
 
 /** Rows of the body outside the list: the line above it and the headers. */
 const HEAD = 2
@@ -151,5 +151,5 @@ function emptyLines(view: ListView, model: Model, width: number): Line[] {
       ),
     ]
   }
-  return view.empty.map((text) => fitLine(line(` ${text}`), width))
+  return view.empty.map((text) => fitLine(line(` ${asTyped(text)}`), width))
 }

@@ -1,3 +1,4 @@
+import { commandsAsTyped } from '../../src/kernel/text'
 /** Ages, durations, sums and times as the screens show them. */
 
 /** `38s`, `4m12s`, `3h`, `1d 2h`. */
@@ -64,3 +65,6 @@ export function momentOf(iso: string, now: number): string {
 }
 
 const two = (number: number): string => String(number).padStart(2, '0')
+
+/** A text whose commands can be pasted (docs/operating.md 2.4). */
+export const asTyped = (text: string): string => commandsAsTyped(text, process.env)

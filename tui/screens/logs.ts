@@ -1,5 +1,5 @@
 import { fact, fitLine, type Line, line, type Span, textSpan, wrapped } from '../draw/line'
-import { clockOf, spellCount, spellMoney, spellMs } from '../draw/spell'
+import { asTyped, clockOf, spellCount, spellMoney, spellMs } from '../draw/spell'
 import type { Model, RowOf } from '../state/model'
 import { column, its, listView } from './list-view'
 
@@ -75,12 +75,11 @@ export const logs = listView<Entry>({
     fact('who', entry.user ? `user ${entry.user}` : 'not signed in'),
     ...pipeline(entry, model, width),
     ...(entry.code && FIXES[entry.code]
-      ? (model.wrap
-          ? wrapped(`svc-admin ${FIXES[entry.code]}`, width - 11, 3)
-          : [`svc-admin ${FIXES[entry.code]}`]
-        ).map((text, at) => line(textSpan(at ? '          ' : ' fix      ', 'dim'), text))
+      ? wrapped(asTyped(`svc-admin ${FIXES[entry.code]}`), model.wrap ? width - 11 : 1_000, 3).map((text, at) =>
+          line(textSpan(at ? '          ' : ' fix      ', 'dim'), text),
+        )
       : []),
-    ...(entry.status >= 400 ? [fact('help', `svc-admin help error ${entry.code ?? ''}`)] : []),
+    ...(entry.status >= 400 ? [fact('help', asTyped(`svc-admin help error ${entry.code ?? ''}`))] : []),
     line(textSpan(' contents of requests and answers are not stored', 'dim')),
   ],
   empty: ['No requests since the server started.', `Each process keeps its newest ${spellCount(2_000)} in memory.`],

@@ -1,4 +1,5 @@
 import { commandLines } from '../draw/boxes'
+import { asTyped } from '../draw/spell'
 import { chosenChat } from '../screens/chats'
 import type { Dialog, Effect, Model } from './model'
 import { found, wordsOf } from './palette'
@@ -69,7 +70,7 @@ function palette(model: Model, mode: ModeOf<'palette'>, key: string, text: strin
     return unchanged({ ...model, mode: { ...mode, at: Math.max(0, at + (key === 'up' ? -1 : 1)) } })
   if (key === 'tab' && picked) return unchanged({ ...model, mode: { ...mode, draft: `${picked.path} `, at: 0 } })
   if (key === 'ctrl-y') {
-    const line = `svc-admin ${mode.draft.trim()}`
+    const line = asTyped(`svc-admin ${mode.draft.trim()}`)
     return unchanged(notify(model, `copied ${line}`), { type: 'copy', text: line })
   }
   if (key === 'enter') return runPalette(model, mode.draft.trim(), picked)

@@ -1,3 +1,4 @@
+import { asTyped } from '../draw/spell'
 import type { Effect } from './model'
 import { type ListState, type Model, topicRequestOf } from './model'
 
@@ -12,7 +13,7 @@ export const unchanged = (model: Model, ...effects: Effect[]): Step => ({ model,
 
 export const notify = (model: Model, text: string): Model => ({
   ...model,
-  messages: [...model.messages, { at: model.now, text }].slice(-MAX_MESSAGES),
+  messages: [...model.messages, { at: model.now, text: asTyped(text) }].slice(-MAX_MESSAGES),
 })
 
 export const withList = (model: Model, change: Partial<ListState>, screen = model.screen): Model => ({

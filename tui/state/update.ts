@@ -1,4 +1,5 @@
 import type { StreamEvent, TopicName } from '../../src/operators/schema'
+import { asTyped } from '../draw/spell'
 import { chatPath, chosenChat, readChat, suggestionOf } from '../screens/chats'
 import { keyed, pasted } from './keys'
 import type { Effect, Event } from './model'
@@ -134,7 +135,7 @@ function bell(before: Model, next: Model): Effect[] {
 
 /** Shows a command's result. A failure is never silent. */
 function ran(model: Model, { argv, exitCode, out, err, as }: Event & { type: 'ran' }): Step {
-  const line = `svc-admin ${argv.join(' ')}`
+  const line = asTyped(`svc-admin ${argv.join(' ')}`)
   const messages = (exitCode ? [out, err] : [out || err]).map((text) => text.trim())
   const words = messages.filter(Boolean).join('\n')
   const first = (messages.at(-1) || words).split('\n')[0]!

@@ -5,7 +5,7 @@ import { Terminal } from '@xterm/headless'
 import { eventually } from '../../support/eventually'
 import { cleanEnv } from '../../support/server-process'
 
-const LAUNCHER = join(import.meta.dir, '../../../svc-admin')
+const ROOT = join(import.meta.dir, '../../..')
 
 export type Pty = Awaited<ReturnType<typeof openPty>>
 
@@ -15,10 +15,10 @@ type Options = { columns?: number; rows?: number; env?: Record<string, string>; 
 export async function openPty(args: readonly string[], { columns = 80, rows = 24, env: more = {}, cwd }: Options = {}) {
   // Where CI is set, also to nothing, Ink draws no screen.
   const { CI: _ci, NO_COLOR: _noColor, FORCE_COLOR: _force, ...own } = cleanEnv()
-  const env = { ...own, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...more }
+  const env = { ...own, TERM: 'xterm-256color', LANG: 'C.UTF-8', PATH: `${ROOT}:${own.PATH}`, ...more }
   const screen = new Terminal({ cols: columns, rows, allowProposedApi: true })
   let bytes = 0
-  const child = Bun.spawn([LAUNCHER, ...args], {
+  const child = Bun.spawn(['svc-admin', ...args], {
     cwd: cwd ?? tmpdir(),
     env,
     terminal: {
