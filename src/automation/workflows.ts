@@ -7,7 +7,7 @@ import { type Call, type Caller, type OwnerScope, ownerOf } from '../kernel/call
 import { type Clock, iso } from '../kernel/clock'
 import type { Values } from '../kernel/config'
 import { mapPage, pageFields } from '../kernel/page'
-import { readRange } from '../kernel/range'
+import { readMoment } from '../kernel/range'
 import type { Reader, Store, Tx } from '../kernel/store'
 import { createResource, type ResourceDeps } from '../resource'
 import { ExpressionFault, evaluate, isTrue, parseExpression } from '../text'
@@ -160,7 +160,7 @@ export function createWorkflows(deps: Deps) {
     filter?: Parameters<typeof resource.list>[2],
   ): ReturnType<typeof resource.list> {
     const page = await resource.list(call, query, filter)
-    const { from } = readRange({ from: query.failedFrom })
+    const from = readMoment('failedFrom', query.failedFrom)
     if (from === null) return page
     const failed = await rows.failedSince(
       store.read,

@@ -25,21 +25,30 @@ const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:
 
 /** Parses a range. Throws 400 `validation_error` for a bound that is not a date, or a `from` not before `to`. */
 export function readRange(query: RangeQuery): Range {
-  const from = read('from', query.from)
-  const day = read('to', query.to)
+  const from = readMoment('from', query.from)
+  const day = readMoment('to', query.to)
   const to = day !== null && query.to && BARE_DATE.test(query.to) ? day + DAY_MS : day
   if (from !== null && to !== null && from >= to) throw reversed(from, to)
   return { from, to }
 }
 
-/** The error for a range whose end is not after its start; both in epoch milliseconds. */
-export const reversed = (from: number, to: number) =>
+/** Like `readRange`, with an end at `now` and a length for the bounds that the caller did not set. */
+export function readPeriod(query: RangeQuery, now: number, length: number): { from: number; to: number } {
+  const range = readRange(query)
+  const to = range.to ?? now
+  const from = range.from ?? to - length
+  if (from >= to) throw reversed(from, to)
+  return { from, to }
+}
+
+const reversed = (from: number, to: number) =>
   invalidInput(
     'from',
     `"from" is ${iso(from)}, which is not before "to", ${iso(to)}. Send an earlier "from" or a later "to".`,
   )
 
-function read(name: 'from' | 'to', text: string | undefined): number | null {
+/** Parses one date of a query, in epoch milliseconds. Throws 400 `validation_error` that names its member. */
+export function readMoment(name: string, text: string | undefined): number | null {
   if (text === undefined) return null
   // An unescaped "+02:00" in a query string arrives with a space.
   const written = text.replace(' ', '+')

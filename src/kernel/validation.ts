@@ -56,10 +56,10 @@ function tellingOf(findings: ValidationIssue[]): ValidationIssue[] {
 function describe(findings: ValidationIssue[], value: unknown, naming: Naming = OF_BODY): ErrorDetail[] {
   const byPath = new Map<string, ValidationIssue[]>()
   for (const validationIssue of findings) {
-    const path = join(validationIssue.path)
+    const { path } = memberAt(value, validationIssue.path)
     byPath.set(path, [...(byPath.get(path) ?? []), validationIssue])
   }
-  return [...byPath].flatMap(([path, found]) => explain(path, found, at(value, found[0]!.path), naming))
+  return [...byPath].flatMap(([path, found]) => explain(path, found, memberAt(value, found[0]!.path).member, naming))
 }
 
 function explain(path: string, found: ValidationIssue[], value: unknown, { nameOf, shownAt }: Naming): ErrorDetail[] {
@@ -205,22 +205,22 @@ function lengthOf(value: unknown): number {
   return typeof value !== 'string' || length > MAX_COUNTED ? length : charactersIn(value)
 }
 
-/** Writes a path as in code: `messages[2].content`. */
-function join(path: string[]): string {
-  return path
-    .filter((part) => part !== '')
-    .map((part, index) => (/^\d+$/.test(part) && index > 0 ? `[${part}]` : index > 0 ? `.${part}` : part))
-    .join('')
-}
-
 const OF_BODY: Naming = { nameOf: (path) => (path ? `"${path}"` : 'The body'), shownAt }
 
-function at(value: unknown, path: string[]): unknown {
-  let here = value
-  for (const part of path) {
-    if (part === '') continue
-    if (here === null || typeof here !== 'object') return undefined
-    here = Object.hasOwn(here, part) ? (here as Record<string, unknown>)[part] : undefined
+const MAX_WORDS = 8
+
+/** The member at a path, and the path as in code: `messages[2].content`. */
+function memberAt(value: unknown, parts: string[]): { path: string; member: unknown } {
+  let [path, member] = ['', value]
+  for (let rest = parts.filter((part) => part !== '').join('.'); rest; ) {
+    const holder: object = typeof member === 'object' && member !== null ? member : {}
+    // The name of a member can have dots itself.
+    const words = rest.split('.', MAX_WORDS)
+    const names = words.map((_, at) => words.slice(0, at + 1).join('.'))
+    const name = names.find((one) => Object.hasOwn(holder, one)) ?? words[0]!
+    path += Array.isArray(member) ? `[${name}]` : path ? `.${name}` : name
+    member = Object.hasOwn(holder, name) ? (holder as Record<string, unknown>)[name] : undefined
+    rest = rest.slice(name.length + 1)
   }
-  return here
+  return { path, member }
 }

@@ -5,7 +5,7 @@ import { type Clock, iso, utcDay } from '../kernel/clock'
 import { defineError, invalidInput, orgRequired } from '../kernel/errors'
 import { nextTurn } from '../kernel/loop'
 import { microToCents } from '../kernel/money'
-import { type RangeQuery, readRange, reversed } from '../kernel/range'
+import { type RangeQuery, readPeriod } from '../kernel/range'
 import { createSharedReads } from '../kernel/shared-reads'
 import { command, type Reader, type Store, type Tx } from '../kernel/store'
 import { DAY_MS, grainsOf } from './buckets'
@@ -250,11 +250,8 @@ const choiceOf = (owner: OwnerScope, { key_id, mode, skill }: UsageQuery): Choic
  * date, a reversed period, and a period of more than `maxDays`.
  */
 function periodOf(query: RangeQuery, now: number, maxDays: number): Span {
-  const range = readRange(query)
   // `to` is exclusive. + 1 includes a call of the current millisecond.
-  const to = range.to ?? now + 1
-  const from = range.from ?? to - DEFAULT_DAYS * DAY_MS
-  if (from >= to) throw reversed(from, to)
+  const { from, to } = readPeriod(query, now + 1, DEFAULT_DAYS * DAY_MS)
   const days = Math.ceil((to - from) / DAY_MS)
   if (days > maxDays)
     throw invalidInput(

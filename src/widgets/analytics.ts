@@ -2,7 +2,7 @@ import { and, count, countDistinct, desc, eq, gte, inArray, isNotNull, lt, ne, t
 import { stateOf } from '../jobs'
 import { type Clock, iso, utcDay } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
-import { readRange } from '../kernel/range'
+import { readPeriod } from '../kernel/range'
 import type { Reader } from '../kernel/store'
 import { beginningOf } from '../kernel/text'
 import { median } from './hub'
@@ -16,9 +16,7 @@ const MAX_ORIGINS = 20
 
 /** Visitors' activity in a widget during a period. Default: the last 30 days (docs/api.md 15.1). */
 export async function analyse(db: Reader, clock: Clock, id: WidgetId, query: AnalyticsQuery): Promise<Analytics> {
-  const request = readRange(query)
-  const to = request.to ?? clock.now() + 1
-  const from = request.from ?? to - DAYS * DAY_MS
+  const { from, to } = readPeriod(query, clock.now() + 1, DAYS * DAY_MS)
   const t = db.of(widgetSessions)
   const within = and(eq(t.config_id, id), gte(t.created_at, from), lt(t.created_at, to))!
   const { sessions, messages, ...sums } = await totalsOf(db, within)
@@ -39,14 +37,13 @@ export async function analyse(db: Reader, clock: Clock, id: WidgetId, query: Ana
 export async function sessionsSince(
   db: Reader,
   ids: readonly WidgetId[],
-  moment: string,
+  from: number,
 ): Promise<ReadonlyMap<WidgetId, number>> {
   const t = db.of(widgetSessions)
-  const { from } = readRange({ from: moment })
   const rows = await db
     .select({ id: t.config_id, many: count() })
     .from(t)
-    .where(and(inArray(t.config_id, [...ids]), gte(t.created_at, from!)))
+    .where(and(inArray(t.config_id, [...ids]), gte(t.created_at, from)))
     .groupBy(t.config_id)
   return new Map(rows.map(({ id, many }) => [id, many]))
 }

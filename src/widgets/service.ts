@@ -9,6 +9,7 @@ import { hmacHex } from '../kernel/crypto'
 import { AppError, atField, invalidInput, notFound, quoted } from '../kernel/errors'
 import { KeyId } from '../kernel/ids'
 import { OutboundFailure } from '../kernel/outbound'
+import { readMoment } from '../kernel/range'
 import type { Tx } from '../kernel/store'
 import { beginningOf } from '../kernel/text'
 import { type Change, createResource } from '../resource'
@@ -88,7 +89,8 @@ export function createWidgets(modules: OtherModules) {
     list: async (call: Call<Caller>, query: WidgetQuery, filter?: Parameters<typeof resource.list>[2]) => {
       const page = await resource.list(call, query, filter)
       const ids = page.items.map(({ id }) => id as WidgetId)
-      const many = query.sessions_from ? await sessionsSince(store.read, ids, query.sessions_from) : null
+      const from = readMoment('sessions_from', query.sessions_from)
+      const many = from === null ? null : await sessionsSince(store.read, ids, from)
       const items = page.items.map(withSnippet)
       if (!many) return { ...page, items }
       return { ...page, items: items.map((it) => ({ ...it, sessions: many.get(it.id as WidgetId) ?? 0 })) }

@@ -8,7 +8,11 @@ import { createWorld } from '../support/world'
 const world = await createWorld()
 const { body } = await world.send('GET', '/openapi.json')
 type Content = { content: { 'application/json': { schema: TSchema } } }
-type Operation = { requestBody: Content; responses: Record<string, Content> }
+type Operation = {
+  requestBody: Content
+  responses: Record<string, Content>
+  parameters?: { in: string; name: string; required?: boolean }[]
+}
 type Document = { paths: Record<string, Record<string, Operation>> }
 const document = (await SwaggerParser.dereference(body)) as unknown as Document
 
@@ -121,6 +125,22 @@ const MANIFEST = {
   ...{ name: 'n', slug: 'aa', version: '1.0.0', description: 'd', category: 'domain', author: { name: 'a' } },
   systemPromptExtension: 's',
 }
+
+const queryMembers = Object.entries(document.paths).flatMap(([path, { get }]) => {
+  const members = (get?.parameters ?? []).filter((member) => member.in === 'query')
+  const isFree = !path.includes('{') && !members.some(({ required }) => required)
+  return isFree ? members.map(({ name }) => ({ path, name })) : []
+})
+
+test('a query is refused by the name of its member, in every list', async () => {
+  const person = await world.person()
+  const replies = await Promise.all(
+    queryMembers.map(({ path, name }) => person.send('GET', `${path.slice(1)}?${name}=%01-1`)),
+  )
+  const refused = replies.flatMap(({ status, body }, at) => (status === 400 ? { at, body } : []))
+  expect(refused.length).toBeGreaterThan(50)
+  for (const { at, body } of refused) expect({ ...queryMembers[at], name: body.error.param }).toEqual(queryMembers[at]!)
+})
 
 describe('what the names in a record may have', () => {
   test.each([

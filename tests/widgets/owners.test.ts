@@ -72,6 +72,8 @@ test('groups merge member by member, and the white label needs a plan', async ()
   const foreign = await free.send('PATCH', `iframes/${id}`, { api_key_id: (await world.person()).keyId })
   expect({ status: foreign.status, param: foreign.body.error.param }).toEqual({ status: 404, param: 'api_key_id' })
   expect((await free.send('GET', `iframes/${id}/analytics`)).body.totals).toMatchObject({ sessions: 0, csat: null })
+  const reversed = await free.send('GET', `iframes/${id}/analytics?from=2999-01-01`)
+  expect({ status: reversed.status, param: reversed.body.error?.param }).toEqual({ status: 400, param: 'from' })
 })
 
 test('a list counts the sessions of each widget on request', async () => {

@@ -4,7 +4,7 @@ import { iso } from '../../kernel/clock'
 import { invalidInput } from '../../kernel/errors'
 import { nextTurn } from '../../kernel/loop'
 import { decodeCursor, mapPage, type Page, type PageQuery, toPage } from '../../kernel/page'
-import { readRange } from '../../kernel/range'
+import { readPeriod } from '../../kernel/range'
 import type { Reader } from '../../kernel/store'
 import { storable } from '../../kernel/text'
 import { callsWithSkills } from '../../usage'
@@ -157,10 +157,7 @@ export async function readEarnings(
   { caller }: Call,
   query: EarningsQuery,
 ): Promise<Earnings> {
-  const range = readRange(query)
-  const to = range.to ?? clock.now()
-  const from = range.from ?? to - DEFAULT_MS
-  if (from >= to) throw invalidInput('from', `"from" is ${iso(from)}, which is not before "to", ${iso(to)}.`)
+  const { from, to } = readPeriod(query, clock.now(), DEFAULT_MS)
   const own = { words: null, sort: 'newest' as const }
   const mine = await searchSkills(store.read, { owner: ownerOf(caller) }, own, null, MAX_SKILLS)
   const calls = await callsWithSkills(
