@@ -13,6 +13,7 @@ import { isBlank, wordOf } from '../kernel/text'
 import type { Block, MessageInput } from './messages-schema'
 import { serverNames, toolsIn } from './messages-tools'
 import { atOwnPaths, originsOf } from './responses-input'
+import { textIn } from './responses-items'
 
 /** A message order as the pipeline reads it. */
 export type MessageRequest = {
@@ -162,7 +163,7 @@ function turnsOf(messages: MessageInput['messages']): Turn[] {
     const blocks =
       typeof content === 'string'
         ? [{ block: { type: 'text', text: content }, path }]
-        : content.map((block, place) => ({ block, path: `${path}[${place}]` }))
+        : (content ?? []).map((block, place) => ({ block, path: `${path}[${place}]` }))
     const last = turns.at(-1)
     if (last?.role === role) last.blocks.push(...blocks)
     else turns.push({ role, blocks: [...blocks], path })
@@ -377,12 +378,6 @@ function sourceOf({ source }: Block, path: string): Block {
 
 const unreadable = (path: string, { type }: Block, known: string): AppError =>
   invalidInput(`${path}.source.type`, `"${path}.source.type" is ${messageOf(type)}. Send ${known}.`)
-
-function textIn(block: Block, name: string, path: string, mayBeEmpty = false): string {
-  const value = block[name]
-  if (typeof value === 'string' && (mayBeEmpty || value.length > 0)) return value
-  throw invalidInput(`${path}.${name}`, `"${path}.${name}" is ${messageOf(value)}; it must be a text.`)
-}
 
 /** Rewrites the chat format's paths to the paths of this body. */
 function renamer(entries: readonly Entry[], places: readonly string[]) {

@@ -14,10 +14,14 @@ const Budget = t.Integer({ minimum: 0 })
 
 const ORDER = {
   model: optional(t.String({ description: 'Engine id; any other name means svc-1-auto' })),
-  messages: t.Array(t.Object({ role: oneOf(['user', 'assistant', 'system'] as const), content: Content }), {
-    minItems: 1,
-    maxItems: 10_000,
-  }),
+  messages: t.Array(
+    t.Union([
+      t.Object({ role: oneOf(['user', 'system'] as const), content: Content }),
+      // An assistant's turn may be empty.
+      t.Object({ role: oneOf(['assistant'] as const), content: optional(Content) }),
+    ]),
+    { minItems: 1, maxItems: 10_000 },
+  ),
   system: optional(t.Union([t.String(), t.Array(JsonObject, { maxItems: 1_000 })])),
   tools: optional(t.Array(JsonObject, { maxItems: 128 })),
   tool_choice: optional(

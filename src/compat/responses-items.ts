@@ -14,6 +14,19 @@ type AllowedCall = NonNullable<CompletionRequest['allowed']>[number]
 /** A turn, with its path in the body and the paths of its calls. */
 export type Entry = { message: ChatMessage; path: string; callsAt?: string[] }
 
+/** The items that a message of the chat format stands for: a result, or what the assistant says and then its calls. */
+function fromChat(item: Item): Item[] {
+  const { role, tool_call_id, tool_calls, content } = item
+  if (role === 'tool') return [{ type: 'function_call_output', call_id: tool_call_id, output: content }]
+  if (role !== 'assistant' || !Array.isArray(tool_calls)) return [item]
+  const calls = tool_calls.map((call: Item) => ({
+    type: 'function_call',
+    call_id: call?.id,
+    ...(call?.function as Item),
+  }))
+  return [{ ...item, content: content ?? '' }, ...calls]
+}
+
 /** Throws 400 `validation_error` for items that a response could not use. */
 export const assertItems = (items: readonly Item[]): void => {
   entriesOf(items, (at) => `items[${at}]`, [])
@@ -39,8 +52,7 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
     turns.push({ message, path })
     return message
   }
-  for (const [at, item] of items.entries()) {
-    const path = pathOf(at)
+  for (const [item, path] of items.flatMap((one, at) => fromChat(one).map((own) => [own, pathOf(at)] as const))) {
     const type = item.type ?? (item.role === undefined ? undefined : 'message')
     switch (type) {
       case 'message': {
@@ -184,10 +196,14 @@ function textOfHosted(item: Item): string {
   }
 }
 
-function textIn(item: Item, name: string, path: string): string {
+/** A member that is a text. Throws 400 `validation_error`. */
+export function textIn(item: Item, name: string, path: string, mayBeEmpty = false): string {
   const value = item[name]
-  if (typeof value === 'string' && value.length > 0) return value
-  throw invalidInput(`${path}.${name}`, `"${path}.${name}" is ${messageOf(value)}; it must be a text.`)
+  if (typeof value === 'string' && (mayBeEmpty || value.length > 0)) return value
+  throw invalidInput(
+    `${path}.${name}`,
+    `"${path}.${name}" is ${value === undefined ? 'missing' : messageOf(value)}; it must be a text.`,
+  )
 }
 
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])

@@ -92,7 +92,9 @@ const EXAMPLES: Record<string, string> = {
   messages: ' Send a list, for example {"messages":[{"role":"user","content":"Hello"}]}.',
 }
 
-const LIMITS = new Set(['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'format'])
+const LIMITS = new Set(
+  'minimum exclusiveMinimum maximum minLength maxLength minItems maxItems pattern format'.split(' '),
+)
 
 /** Members whose value is never repeated in an error message (docs/promises.md I25). */
 export const SECRET_MEMBER = /password|secret|token$|api_?key|authorization/i
@@ -144,6 +146,8 @@ function sentence({ keyword, params, message }: ValidationIssue, value: unknown,
       return keyword === 'minimum'
         ? `is ${shown}; the smallest value is ${limit}`
         : `is ${shown}; the largest value is ${limit}`
+    case 'exclusiveMinimum':
+      return `is ${shown}; it must be greater than ${limit}`
     case 'minLength':
       if (limit === 1) return 'is empty'
       return `has ${lengthOf(value)} ${lengthOf(value) === 1 ? 'character' : 'characters'}; at least ${limit} are needed`

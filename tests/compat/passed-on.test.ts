@@ -172,6 +172,44 @@ describe('items of tools that other servers ran (docs/api.md 29.4)', () => {
   )
 })
 
+describe('turns as clients of other formats send them', () => {
+  test('messages of a chat within a response are calls and their results', async () => {
+    const call = (id: string) => ({ id, type: 'function', function: { name: 'look', arguments: '{"at":"shelf"}' } })
+    const input = [
+      { role: 'user', content: 'Where?' },
+      { role: 'assistant', content: null, tool_calls: [call('a'), call('b')] },
+      { role: 'tool', tool_call_id: 'a', content: 'Left.' },
+      { role: 'tool', tool_call_id: 'b', content: [{ type: 'text', text: 'Right.' }] },
+      { role: 'user', content: freshPrompt() },
+    ]
+    const { sent } = await respond(input, { tools: [{ type: 'function', name: 'look', parameters: {} }] })
+    const turns = sent.messages.filter(({ role }) => role === 'tool' || role === 'assistant')
+    expect(
+      turns.map(({ role, tool_call_id, tool_calls }) => tool_call_id ?? [role, (tool_calls as Item[]).length]),
+    ).toEqual([['assistant', 2], 'a', 'b'])
+    expect(JSON.stringify(turns)).toContain('Right.')
+    const { body } = await ada.send('POST', '/v1/responses', { input: [{ role: 'tool', content: 'x' }] })
+    expect(body.error.message).toBe('"input[0].call_id" is missing; it must be a text.')
+  })
+
+  test.each([{ content: null }, {}])('an assistant with %j in Messages said nothing', async (empty) => {
+    const turns = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', ...empty },
+      { role: 'user', content: freshPrompt() },
+    ]
+    expect((await message('', { messages: turns })).status).toBe(200)
+    expect((upstream.calls.at(-1)!.body.messages as Item[]).filter(({ role }) => role === 'assistant')).toEqual([])
+    const { status, body } = await message('', { messages: [{ role: 'user', ...empty }] })
+    expect({ status, param: body.error.details.param }).toEqual({ status: 400, param: 'messages[0].content' })
+  })
+})
+
+test('a number at a limit that it must exceed is told so', async () => {
+  const { body } = await ada.send('POST', '/v1/responses', { input: 'Hi', top_p: 0 })
+  expect(body.error.message).toBe('"top_p" is 0; it must be greater than 0.')
+})
+
 describe('an answer that is cut (docs/api.md 30.3)', () => {
   test.each([
     ['where the window is full', '[[tokens:1900]] [[finish:length]]', 1_990, 'model_context_window_exceeded'],
