@@ -162,7 +162,7 @@ export function createOps({ config, container, metrics, redis, location, stoppin
 
 /** Routes that only operators have, and those they share with tenants. */
 const operatorApi = (operators: OperatorService, container: Container, edge: OperatorEdge, metrics: Metrics) =>
-  operatorRoutes(operators, edge, metrics.registry)
+  operatorRoutes(operators, edge, metrics.all())
     .use(keyOperatorRoutes(container.keys, edge))
     .use(orgOperatorRoutes(container.orgs, edge))
     .use(userOperatorRoutes(container.users, edge))

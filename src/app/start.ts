@@ -130,11 +130,11 @@ export async function start(options: OpenOptions): Promise<RunningApp> {
   }
 }
 
-function listenForOperators({ ops }: OpenApp, socket: string): Server<unknown> {
+function listenForOperators(app: OpenApp, socket: string): Server<unknown> {
   if (existsSync(socket)) rmSync(socket)
   const before = process.umask(0o177)
   try {
-    const listening = { unix: socket, fetch: (request: Request) => ops.handle(request), development: false }
+    const listening = { unix: socket, fetch: (request: Request) => app.ops.handle(request), development: false }
     // Verifying a large store sends nothing for longer than the default idle timeout of ten seconds. Bun's types do not
     // allow `idleTimeout` on unix sockets, though it works there, and `server.timeout` does not.
     return Bun.serve({ ...listening, idleTimeout: 0 } as typeof listening)

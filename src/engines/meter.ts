@@ -65,9 +65,9 @@ const SETS = [
   '=/\\\\*#_-',
   '\\0-\\x7f',
 ]
-const EACH = SETS.map((set) => new RegExp(`[${set}]`))
+const EACH = new RegExp(SETS.map((set) => `([${set}])`).join('|'))
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) =>
-  EACH.findIndex((one) => one.test(String.fromCharCode(code))),
+  EACH.exec(String.fromCharCode(code))!.slice(1).findIndex(Boolean),
 )
 
 /**

@@ -75,7 +75,7 @@ function processMetrics(): Registry {
 
 /** All Prometheus metrics, served at `/metrics` on the operator socket. */
 export function createMetrics() {
-  const registry = Registry.merge([processMetrics()])
+  const registry = new Registry()
   const requests = createTally(registry, {
     name: 'svc_http_requests_total',
     help: 'Requests by method, route pattern and status',
@@ -89,6 +89,8 @@ export function createMetrics() {
   })
   return {
     registry,
+    /** With those of the process, which take long to set up. */
+    all: () => Registry.merge([processMetrics(), registry]),
     faults: createTally(registry, {
       name: 'svc_unhandled_errors_total',
       help: 'Uncaught errors; each is a bug',

@@ -77,6 +77,12 @@ export type Table<T> = { readonly sqlite: T; readonly postgres: T; readonly clus
 
 export type Row<T> = T extends Table<infer S extends sqlite.SQLiteTable> ? S['$inferSelect'] : never
 
+/** Builds on first use, because a process has one database. */
+function once<T>(build: () => T): () => T {
+  let built: T | undefined
+  return () => (built ??= build())
+}
+
 /**
  * Defines a table once for both dialects: its name, its columns, and its indexes if it has some. `columns` and `indexes`
  * run twice, with the columns of each dialect.
@@ -87,17 +93,27 @@ export function defineTable<Name extends string, Columns extends Record<string, 
   indexes?: (table: BuildColumns<Name, Columns, 'sqlite'>, kit: Kit) => SQLiteTableExtraConfigValue[],
 ) {
   const tableOf = (kit: Kit) => kit.table(name, columns(kit), indexes && ((table) => indexes(table, kit)))
-  return { sqlite: tableOf(sqliteKit), postgres: tableOf(pgKit) }
+  const [sqlite, postgres] = [once(() => tableOf(sqliteKit)), once(() => tableOf(pgKit))]
+  return {
+    get sqlite() {
+      return sqlite()
+    },
+    get postgres() {
+      return postgres()
+    },
+  }
 }
 
 /**
  * Like `defineTable`, for a table that SQLite stores in the order of its primary key (WITHOUT ROWID), in one B-tree
  * instead of two. For rows written with every paid call, or read in long ranges.
  */
-export const defineClusteredTable: typeof defineTable = (...table) => ({ ...defineTable(...table), clustered: true })
+export const defineClusteredTable: typeof defineTable = (...table) =>
+  Object.assign(defineTable(...table), { clustered: true as const })
 
 /** The columns of a view that a migration creates. Read like a table, and not part of generated migrations. */
-export const defineView: typeof defineTable = (...table) => ({ ...defineTable(...table), view: true })
+export const defineView: typeof defineTable = (...table) =>
+  Object.assign(defineTable(...table), { view: true as const })
 
 export type Dialect = 'sqlite' | 'postgres'
 
