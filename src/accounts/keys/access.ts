@@ -130,8 +130,11 @@ export async function assertUnbound(
   if (bound) throw keyErrors.boundedKey(what, bound)
 }
 
-export const presentSpent = async ({ spentBy, clock }: KeyDeps, reader: Reader, row: KeyRow): Promise<ApiKey> =>
-  present(row, await spentBy(reader, row.id), clock.now())
+/** The public object of a key, with what it has spent and a use that is not written yet. */
+export async function presentSpent({ spentBy, clock, lookup }: KeyDeps, reader: Reader, row: KeyRow): Promise<ApiKey> {
+  const last_used_at = Math.max(lookup.usedAt(row.id) ?? 0, row.last_used_at ?? 0) || null
+  return present({ ...row, last_used_at }, await spentBy(reader, row.id), clock.now())
+}
 
 /** Cost of a key since 00:00 UTC and since the first of the month, in micro-cents. */
 export type Spent = { today: { spent: number }; month: { spent: number } }

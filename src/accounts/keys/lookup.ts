@@ -37,7 +37,7 @@ type Deps = {
   store: Store
   orgs: Pick<OrgService, 'accessOf' | 'isOpen'>
   clock: Clock
-  lastUsed: Pick<LastSeenBuffer<KeyId>, 'note'>
+  lastUsed: Pick<LastSeenBuffer<KeyId>, 'note' | 'notedAt'>
 }
 
 type Known = { caller: KeyCaller; endsAt: number }
@@ -70,6 +70,8 @@ export function createKeyLookup({ store, orgs, clock, lastUsed }: Deps) {
     },
     /** The working ones among these secrets, of all owners. Reads the store, so it sees changes by other nodes. */
     working: (hashes: readonly string[]): Promise<Set<string>> => rows.workingAmong(store.read, hashes, clock.now()),
+    /** When this process last noted a use of the key, which may not be written yet. */
+    usedAt: lastUsed.notedAt,
     forget: (hash: string) => known.forget(hash),
     forgetAll: () => known.clear(),
   }
@@ -182,6 +184,7 @@ export function createLastSeenBuffer<Id extends string>({ store, clock, everyMs 
       if (pending.size < MAX) pending.set(id, now)
       return true
     },
+    notedAt: (id: Id): number | undefined => noted.get(id),
     /** Writes the queued uses in short transactions. */
     async flush(): Promise<void> {
       const uses = [...pending]

@@ -169,13 +169,16 @@ describe('a change is in force at once (I26)', () => {
 })
 
 test('when a key was last used is written behind, at most once a minute', async () => {
-  const { addUser, withKey, keys, lookup, lastUsed, clock } = createWorld(store)
-  const { key, call } = await withKey((await addUser()).id)
+  const { addUser, session, keys, lookup, lastUsed, clock } = createWorld(store)
+  const call = await session((await addUser()).id)
+  const key = await keys.create(call, {})
   const readBack = async () => {
     await lastUsed.flush()
     return (await keys.get(call, key.id)).last_used_at
   }
   expect((await keys.get(call, key.id)).last_used_at).toBeNull()
+  await lookup.find(key.key)
+  expect((await keys.list(call, {})).items[0]!.last_used_at).toBe('2026-01-01T00:00:00.000Z')
   expect(await readBack()).toBe('2026-01-01T00:00:00.000Z')
   clock.advance(59_000)
   await lookup.find(key.key)

@@ -80,8 +80,9 @@ describe('POST /keys/{id}/rotate', () => {
       rpm_limit: 7,
       daily_cap_cents: 9,
     })
-    const { key: _, previous_key_expires_at: __, ...after } = await keys.rotate(await session(ada.id), key.id, {})
-    const { key: ___, ...before } = key
+    const call = await session(ada.id)
+    const before = await keys.get(call, key.id)
+    const { key: _, previous_key_expires_at: __, ...after } = await keys.rotate(call, key.id, {})
     expect(after).toEqual({ ...before, status: 'rotating', prefix: after.prefix })
     expect(after.prefix).toStartWith('svc_sk_test_')
   })
