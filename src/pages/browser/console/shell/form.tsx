@@ -4,7 +4,7 @@ import { type FormField, OneField, sentOf, writtenOf } from '../ui/fields'
 import { Failed } from '../ui/states'
 import { type Method, useOwner, useSend } from './api'
 import { boot } from './boot'
-import { commandOf, shellWord } from './command'
+import { commandOf } from './command'
 import { curlOf } from './curl'
 import { NoRight } from './no-right'
 import { createValue } from './value'
@@ -109,11 +109,8 @@ export function Form<Answer = unknown>(props: FormProps<Answer>) {
       ? 'This is not JSON.'
       : send.error?.details.find(({ path: at }) => at === name || at.startsWith(`${name}.`))?.message
   const whose = owner.looksAt ?? (owner.id ? `org:${owner.id}` : `user:${boot.user.id}`)
-  const command = commandOf(method, path, whose)
-  const textOf = (kind: Kind) => {
-    const body = shownOf(fields, whole)
-    return kind === 'request' ? curlOf(path, body, method) : `printf %s ${shellWord(body)} |\n  ${command}`
-  }
+  const body = shownOf(fields, whole)
+  const command = commandOf(method, path, whose, body)
   return (
     <SendForm className="form" onSend={() => save()}>
       {fields.map((field) => (
@@ -148,13 +145,13 @@ export function Form<Answer = unknown>(props: FormProps<Answer>) {
           {verb}
         </Button>
       </div>
-      {shown && <Code text={textOf(shown)} label={shown} />}
+      {shown && <Code text={(shown === 'command' && command) || curlOf(path, body, method)} label={shown} />}
     </SendForm>
   )
 }
 
 /** The body to show: without secrets, and empty until it is valid. */
-function shownOf(fields: readonly FormField[], whole: () => object): object {
+function shownOf(fields: readonly FormField[], whole: () => Record<string, unknown>): Record<string, unknown> {
   let body: Record<string, unknown>
   try {
     body = { ...whole() }
