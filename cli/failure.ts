@@ -147,12 +147,10 @@ export function replyFailure(status: number, value: unknown): CommandFailed {
     type: error?.type,
     message: isForOperators
       ? 'This is the address of the API; operators use another address.'
-      : (error?.message ?? `The server answered ${status} without a reason.`),
+      : withCommands(error?.message ?? `The server answered ${status} without a reason.`),
     fix: isForOperators
       ? 'use --url with the address of SVC_OPS_LISTEN'
-      : error?.message.startsWith('No API key ')
-        ? 'svc-admin keys list'
-        : FIXES[error?.code ?? ''],
+      : (FIXES_BY_START.find(([start]) => error?.message.startsWith(start))?.[1] ?? FIXES[error?.code ?? '']),
     help: error ? `error ${error.code}` : undefined,
     requestId: error?.request_id ?? undefined,
   })
@@ -167,6 +165,31 @@ function connectionFailure(error: Error): CommandFailed {
   const message = `The server sent no answer (${code ?? error.message}).`
   return unreachable(message, 'svc-admin status; start a server with svc-admin serve')
 }
+
+/** A message of the API with the command in place of each route that has one. */
+const withCommands = (message: string): string =>
+  message.replace(/\b(?:GET|POST|PUT|PATCH|DELETE) \/[\w{}/-]+/g, (route) => COMMANDS[route] ?? route)
+
+const COMMANDS: Readonly<Record<string, string>> = {
+  'POST /auth/sessions': 'svc-admin users link',
+  'GET /orgs': 'svc-admin orgs list',
+  'GET /orgs/{id}/members': 'svc-admin members list',
+  'PATCH /orgs/{id}/members/{userId}': 'svc-admin members update',
+  'POST /keys': 'svc-admin keys create',
+  'PUT /keys/{id}': 'svc-admin keys update',
+  'DELETE /keys/{id}': 'svc-admin keys revoke',
+  'GET /hooks': 'svc-admin hooks presets',
+  'GET /skills': 'svc-admin skills list',
+  'POST /browser/sessions': 'svc-admin browser create',
+  'POST /iframes/{id}/preview-token': 'svc-admin widgets preview',
+}
+
+const FIXES_BY_START: readonly (readonly [string, string])[] = [
+  ['No API key ', 'svc-admin keys list'],
+  ['No organization ', 'svc-admin orgs list'],
+  ['This server has several accounts', 'svc-admin orgs list, then add --org SLUG'],
+  ['An account with this e-mail', 'svc-admin users list'],
+]
 
 const FIXES: Readonly<Record<string, string>> = {
   invalid_api_key: 'svc-admin keys create --name cli --secret-to FILE, then add --key-file FILE',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { exitOfStatus, expectData, unreadable } from '../../cli/failure'
+import { exitOfStatus, expectData, replyFailure, unreadable } from '../../cli/failure'
+import { allCommands } from '../../cli/registry'
 import { ERROR_PAGES } from '../../src/pages/reference/error-pages'
 import { cli, fakeIo } from '../support/io'
 
@@ -98,6 +99,20 @@ describe("the server's refusal", () => {
     expect(refused(404, 'not_found')).toThrow(
       expect.objectContaining({ message: 'No.', code: 'not_found', requestId: 'req_1', help: 'error not_found' }),
     )
+  })
+
+  test.each([
+    ['Sign in with POST /auth/sessions.', 'Sign in with svc-admin users link.', undefined],
+    ['GET /orgs/{id}/members lists them.', 'svc-admin members list lists them.', undefined],
+    ['Revoke it with DELETE /keys/{id}.', 'Revoke it with svc-admin keys revoke.', undefined],
+    ['Send it to POST /nowhere.', 'Send it to POST /nowhere.', undefined],
+    ['No organization with this id.', 'No organization with this id.', 'svc-admin orgs list'],
+  ])('names commands where it names routes: %s', async (message, shown, fix) => {
+    const failure = replyFailure(400, { error: { message, type: 't', code: 'c', request_id: null } })
+    expect(failure).toMatchObject({ message: shown })
+    expect(failure.fix).toBe(fix)
+    const named = /svc-admin (\w+ \w+)/.exec(`${shown} ${fix}`)?.[1]
+    if (named) expect((await allCommands()).map(({ path }) => path)).toContain(named)
   })
 
   test('without a readable body says only the status', () => {
