@@ -36,7 +36,7 @@ const MODELS = ['attacks', 'texts', 'ends'] as const
 export const promptInjection = defineGuardrail({
   id: 'prompt_injection',
   description:
-    'Text that gives the engine orders of its own, asks for its hidden instructions or hides what it says; rules in fifteen languages and a local model, which also take what is new for what it resembles',
+    'Text that gives the engine orders of its own, asks for its hidden instructions or hides what it says; rules in forty languages and a local model, which also take what is new for what it resembles',
   phases: ['input', 'tool_result'],
   verdicts: ['block', 'flag'],
   config: ThresholdOnly,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { foldedGramsOf, gramsOf } from '../../src/text/grams'
-import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from '../../src/text/injection/languages'
+import { FOREIGN_RULES, OTHER_SCRIPT_RULES, UNLEARNED_RULES } from '../../src/text/injection/languages'
 import { RULES } from '../../src/text/injection/rules'
 import { hasNeeds, needsOf, wordsNeeded } from '../../src/text/patterns/needs'
 import { readCorpus } from '../../src/training/corpus'
@@ -68,7 +68,7 @@ describe('what a text must have for an expression', () => {
   })
 
   test('is there wherever a rule of the scan matches', () => {
-    const rules = [...RULES, ...FOREIGN_RULES, ...OTHER_SCRIPT_RULES]
+    const rules = [...RULES, ...FOREIGN_RULES, ...OTHER_SCRIPT_RULES, ...UNLEARNED_RULES]
     const all = rules.map(({ pattern }) => ({ pattern, needs: needsOf(pattern) }))
     let matches = 0
     for (const { text } of readCorpus('src/training/verdicts/attacks', null)) {

@@ -5,7 +5,7 @@ import { matchesOf } from '../model'
 import { hasNeeds, type Needs, needsOfEach } from '../patterns/needs'
 import { mixedWordAt } from './confusables'
 import { decodedPieces, tagText } from './encoded'
-import { FOREIGN_RULES, OTHER_SCRIPT_RULES } from './languages'
+import { FOREIGN_RULES, OTHER_SCRIPT_RULES, UNLEARNED_CUE, UNLEARNED_RULES } from './languages'
 import { RULES, type Rule } from './rules'
 import { splitPhrases } from './split'
 import { allAround, changedParts, rotated, type Stretch, type View } from './view'
@@ -38,8 +38,8 @@ const MAX_DEPTH = 2
 /**
  * Finds attempts in a text to command an engine, and text hidden from readers. At most 20 findings. Honest talk about
  * prompts and attacks passes: quotations, prohibitions and reports about others. Linear in the text's length. `within`
- * limits the search for plain words to these stretches, in offsets of the readable text. Disguised, encoded and hidden
- * text is searched everywhere.
+ * limits the search for plain words in languages of the models to these stretches, in offsets of the readable text.
+ * Other languages, and disguised, encoded and hidden text, are searched everywhere.
  */
 export function scanForInjection(source: string, within?: readonly Stretch[]): InjectionFinding[] {
   const found = scan(source, 0, within)
@@ -66,7 +66,7 @@ function scan(source: string, depth: number, within?: readonly Stretch[]): Found
 
 /** Rule findings in the text itself, with look-alikes and digits read as letters, and in rot13. */
 function inWords({ plain, latin, letters }: Views, length: number, within?: readonly Stretch[]): Found[] {
-  const found: Found[] = []
+  const found = byRules(plain, UNLEARNED_RULES, 'plain', length, true)
   for (const part of within ? allAround(plain, within) : [plain]) {
     found.push(...byRules(part, LATIN_RULES, 'plain', length, true))
     if (OTHER_SCRIPT.test(part.text)) found.push(...byRules(part, OTHER_SCRIPT_RULES, 'plain', length, true))
@@ -261,12 +261,8 @@ function isOnlyMentioned(text: string, start: number, end: number, negated: bool
   const part = text.slice(from, start)
   const cut = Math.max(part.lastIndexOf('. '), part.lastIndexOf('! '), part.lastIndexOf('? '))
   const before = cut < 0 ? part : part.slice(cut + 2)
-  if (
-    isQuoted(text, start, end) &&
-    CUE.test(text.slice(Math.max(0, start - BEFORE), start) + text.slice(end, end + AFTER))
-  ) {
-    return true
-  }
+  const around = text.slice(from, start) + text.slice(end, end + AFTER)
+  if (isQuoted(text, start, end) && (CUE.test(around) || UNLEARNED_CUE.test(around))) return true
   if (!negated && NEGATION.test(before)) return true
   if (NAMED_AFTER.test(text.slice(end, end + 80))) return true
   if (CONDITION.test(before) || NOTICE.test(before)) return true
