@@ -196,14 +196,14 @@ describe('the house', () => {
     expect(texts.filter(({ text }) => secret.test(text)).map(({ file }) => file)).toEqual([])
   })
 
-  test('the subject of a new commit has 72 characters at most', () => {
+  test('the subject of a new commit is `type(module): summary`, with 72 characters at most', () => {
     // Those that are not pushed yet: they can still be changed. A clone without `origin/main` shows none.
     const { stdout } = Bun.spawnSync(['git', 'log', '--format=%s', 'origin/main..HEAD'], { stderr: 'ignore' })
     expect(
       stdout
         .toString()
         .split('\n')
-        .filter((subject) => subject.length > 72),
+        .filter((subject) => subject && !/^(?=.{1,72}$)[a-z]+(?:\([a-z-]+\))?: \S/.test(subject)),
     ).toEqual([])
   })
 
