@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import { eventually } from '../../support/eventually'
 import { inChromium } from '../support/chromium'
-import { createConsole, press, sees, wrongIn } from './support/console'
+import { choose, createConsole, press, sees, write, wrongIn } from './support/console'
 
 inChromium('the lists of the console', async () => {
   const { calls, open, world } = await createConsole()
@@ -29,6 +30,29 @@ inChromium('the lists of the console', async () => {
     const other = await open(team, {}, member)
     await sees(other.page, 'owner')
     expect(await wrongIn(other.page, 'team-org')).toEqual([])
+  })
+
+  test('a key is made with what it is bound to, beside what its owner may spend', async () => {
+    const maker = await world.person({ ofOrg: false })
+    await maker.send('PATCH', 'billing/limits', { scope: 'user', monthly_cap_cents: 5_000 })
+    const preference = (await maker.send('POST', 'routing-preferences', { name: 'Short answers' })).body
+    const policy = (await maker.send('POST', 'guardrail-policies', { name: 'No secrets' })).body
+    const { page, problems } = await open('/me/keys/new', {}, maker)
+    await write(page, 'Name', 'shop')
+    await sees(page, 'Empty: that of the account, $50.00, of which $0.00 is spent.')
+    await choose(page, 'Routing preference', preference.id)
+    await choose(page, 'Guardrail policy', policy.id)
+    await write(page, 'Tone', 'Calm')
+    expect(await wrongIn(page, 'keys-new')).toEqual([])
+    await page.setViewport({ width: 1280, height: 800 })
+    await page.click('.form button[type=submit]')
+    await sees(page, 'shown only now')
+    const bound = { routing_preference_id: preference.id, guardrail_policy_id: policy.id }
+    const made = async () =>
+      (await maker.send('GET', 'keys')).body.keys.find(({ name }: { name: string }) => name === 'shop')
+    await eventually(made, (key) => key.routing_preference_id !== null && key.guardrail_policy_id !== null)
+    expect(await made()).toMatchObject({ ...bound, brand_soul: { enabled: true, tone: 'Calm', persona: '' } })
+    expect(problems).toEqual([])
   })
 
   test('an endpoint is added, its secret shown once, tested and deleted', async () => {

@@ -8,20 +8,12 @@ import { boot, type Owner } from '../../shell/boot'
 import { SplitChart } from '../../shell/charts'
 import { Chip, Id } from '../../ui/controls'
 import { Spent } from '../../ui/facts'
-import { type FormField, field } from '../../ui/fields'
+import { field } from '../../ui/fields'
 import { Ago, dayOf, number, short, Time, whole } from '../../ui/format'
 import { Loading, Shown } from '../../ui/states'
-import { CHAT_PARAMETERS, KEY_FIELDS, NewSecret } from './new'
+import { CHAT_PARAMETERS, KEY_FIELDS, NewSecret, SOUL } from './new'
 
 const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
-
-const SOUL: readonly FormField[] = [
-  field('brand_soul.enabled', 'Use it', { kind: 'check' }),
-  field('brand_soul.persona', 'Who answers', { kind: 'area', empty: 'text' }),
-  field('brand_soul.tone', 'Tone', { empty: 'text' }),
-  field('brand_soul.knowledge', 'Facts, one per line', { kind: 'lines' }),
-  field('brand_soul.constraints', 'Rules, one per line', { kind: 'lines' }),
-]
 
 export function KeyState({ status, expires_at, revoked_at }: ApiKey) {
   if (status === 'rotating') return <Chip state="again">rotating</Chip>

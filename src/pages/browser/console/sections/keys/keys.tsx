@@ -50,7 +50,7 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
       cell: Spent,
       main: true,
       number: true,
-      width: 'minmax(148px, 1fr)',
+      width: 'minmax(164px, 1fr)',
       sort: (key) => key.spent_month_cents,
     }),
     agoColumn('used', 'Last used', ({ last_used_at }) => last_used_at, { width: '124px' }),

@@ -1,10 +1,13 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ApiKeyWithSecret } from '../../../../../accounts/keys/schema'
-import { useOwner } from '../../shell/api'
+import type { UsageReport } from '../../../../../usage/schema'
+import { useGet, useOwner, useSend } from '../../shell/api'
 import { at } from '../../shell/boot'
 import { curlOf, FIRST_CALL } from '../../shell/curl'
 import { Button, Check, Code, Secret, saveFile } from '../../ui/controls'
 import { type FormField, field } from '../../ui/fields'
+import { money } from '../../ui/format'
+import { Failed } from '../../ui/states'
 
 const SCOPES = [
   ['completions', 'Answers, chat, images, audio, documents and research'],
@@ -39,16 +42,81 @@ export const KEY_FIELDS: readonly FormField[] = [
 ]
 const ALL = { scopes: SCOPES.map(([scope]) => scope) }
 
+/** The voice of the answers to calls with a key. */
+export const SOUL: readonly FormField[] = [
+  field('brand_soul.enabled', 'Use it', { kind: 'check' }),
+  field('brand_soul.persona', 'Brand soul: who answers', { kind: 'area', empty: 'text' }),
+  field('brand_soul.tone', 'Tone', { empty: 'text' }),
+  field('brand_soul.knowledge', 'Facts, one per line', { kind: 'lines' }),
+  field('brand_soul.constraints', 'Rules, one per line', { kind: 'lines' }),
+]
+
+const BOUND = [
+  ['routing_preference_id', 'Routing preference', 'routing_preferences', 'routing-preference'],
+  ['guardrail_policy_id', 'Guardrail policy', 'guardrail_policies', 'guardrails'],
+] as const
+
+type Bindings = { [Member in (typeof BOUND)[number][0]]?: string }
+
+/** Fields for what a new key is bound to. */
+function useBound(): FormField[] {
+  type Named = Record<string, { id: string; name: string }[]>
+  const lists = [useGet<Named>('/routing-preferences'), useGet<Named>('/guardrail-policies')]
+  return BOUND.map(([name, label, member], at) => {
+    const all = lists[at]!.data?.[member]?.map((it) => [it.id, it.name] as const) ?? []
+    return field(name, label, { kind: 'choice', choices: [['', 'the default'], ...all], half: true })
+  })
+}
+
+/** What the owner may spend, beside the caps of a key. */
+function useCapHelp(): (kind: 'daily' | 'monthly') => string {
+  const { id } = useOwner()
+  const { data } = useGet<UsageReport>('/usage')
+  return (kind) => {
+    const cap = data?.spending[`${kind}_cap_cents`]
+    if (cap == null) return 'Empty: no cap.'
+    const used = money(data!.spending[`${kind}_used_cents`])
+    return `Empty: that of the ${id ? 'organization' : 'account'}, ${money(cap)}, of which ${used} is spent.`
+  }
+}
+
 /** All settings of a new key, then its secret. */
 export function useNewKey() {
   const { id, name } = useOwner()
+  const help = useCapHelp()
+  const bound = useRef<Bindings>({})
+  const own = KEY_FIELDS.map((it) => {
+    const kind = /^(daily|monthly)_cap_cents$/.exec(it.name)?.[1] as 'daily' | 'monthly' | undefined
+    return kind ? { ...it, help: help(kind) } : it
+  })
   return {
     lead: `Paid by ${id ? name : 'your personal account'}.`,
-    fields: KEY_FIELDS,
+    fields: [...own, ...useBound(), ...SOUL.slice(1)],
     values: ALL,
-    more: id ? { scope: 'org', org_id: id } : { scope: 'personal' },
-    after: (made: ApiKeyWithSecret, close: () => void) => <NewSecret made={made} close={close} />,
+    more: ({ routing_preference_id, guardrail_policy_id, brand_soul, ...body }: Record<string, unknown>) => {
+      bound.current = { routing_preference_id, guardrail_policy_id } as Bindings
+      const isGiven = Object.values(brand_soul as Record<string, string | string[]>).some(({ length }) => length > 0)
+      const soul = isGiven && { brand_soul: { enabled: true, ...(brand_soul as object) } }
+      return { ...body, ...soul, ...(id ? { scope: 'org', org_id: id } : { scope: 'personal' }) }
+    },
+    after: (made: ApiKeyWithSecret, close: () => void) => (
+      <>
+        {BOUND.map(([member, , , path]) => {
+          const to = bound.current[member]
+          return to && <Bind key={path} path={`/keys/${made.id}/${path}`} body={{ [member]: to }} />
+        })}
+        <NewSecret made={made} close={close} />
+      </>
+    ),
   }
+}
+
+/** Binds a new key, and shows only why it could not. */
+function Bind({ path, body }: { path: string; body: object }) {
+  const { mutate, error } = useSend<unknown, object>('PUT', path, ['/keys'])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => mutate(body), [])
+  return error && <Failed problem={error} />
 }
 
 /** Shows the secret once: to copy, to download, and in a first call. */
