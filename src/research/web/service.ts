@@ -1,4 +1,5 @@
 import type { Values } from '../../kernel/config'
+import { parsedJson } from '../../kernel/json'
 import { type Outbound, trustedFetch } from '../../kernel/outbound'
 import { storable } from '../../kernel/text'
 import { WebFailure } from '../errors'
@@ -35,7 +36,7 @@ export const hasSearch = (settings: WebSettings): boolean => searchOf(settings) 
 
 function searchOf({ searchDriver, searchBaseUrl, searchApiKey: apiKey }: WebSettings): Search | null {
   const baseUrl = searchBaseUrl.replace(/(?<!\/)\/+$/, '')
-  const bearer = apiKey ? { authorization: `Bearer ${apiKey}` } : {}
+  const bearer: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {}
   // The JSON format of a SearXNG server must be enabled (`search.formats: [html, json]`).
   if (searchDriver === 'searxng' && baseUrl)
     return async (query, count, signal) => {
@@ -77,7 +78,9 @@ async function askSearch(url: string, init: RequestInit): Promise<unknown> {
     await response.body?.cancel()
     throw new WebFailure(`The search failed: its server answered with status ${response.status}.`)
   }
-  return parse(await readBounded(response))
+  const answer = parsedJson(await readBounded(response))
+  if (answer === undefined) throw new WebFailure('The search failed: its answer is not JSON.')
+  return answer
 }
 
 async function readBounded({ body }: Response): Promise<string> {
@@ -89,14 +92,6 @@ async function readBounded({ body }: Response): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw new WebFailure('The search failed: its answer is not JSON.')
-  }
 }
 
 /** The first `count` entries with a title and an http(s) address. `snippet` names the member with the extract. */
