@@ -5,6 +5,7 @@ import { hasRecord } from '../audit'
 import { hasOtherNodes, keepSecrets, secretsOf } from '../cluster'
 import { ConfigError } from '../kernel/config'
 import { hmacHex, open, seal } from '../kernel/crypto'
+import { parsedJson } from '../kernel/json'
 import { newSigningKey, openSigningKey, type SigningKey } from '../kernel/signing'
 import type { Store } from '../kernel/store'
 import type { Config } from './config'
@@ -106,12 +107,8 @@ const textOf = (stored: object): string => `${JSON.stringify(stored, null, 2)}\n
 
 /** Parses the members of the file. Returns an empty object if the text is not a JSON object. */
 function read(text: string): Stored {
-  try {
-    const stored: unknown = JSON.parse(text)
-    return typeof stored === 'object' && stored !== null ? stored : {}
-  } catch {
-    return {}
-  }
+  const stored = parsedJson(text)
+  return typeof stored === 'object' && stored !== null ? stored : {}
 }
 
 type Options = {

@@ -2,6 +2,7 @@ import canonicalize from 'canonicalize'
 import type { Caller } from '../kernel/caller'
 import { iso } from '../kernel/clock'
 import { sha256Hex } from '../kernel/crypto'
+import { parsedJson } from '../kernel/json'
 import type { AuditEvent, ChainScope } from './schema'
 import type { AuditEventRow } from './table'
 
@@ -83,13 +84,7 @@ function columnsMatch(row: AuditEventRow): boolean {
   return mode === row.mode && status === row.status
 }
 
-function membersOf(summary: string): Record<string, unknown> {
-  try {
-    return JSON.parse(summary)
-  } catch {
-    return {}
-  }
-}
+const membersOf = (summary: string): Record<string, unknown> => (parsedJson(summary) ?? {}) as Record<string, unknown>
 
 /** A summary as canonical JSON of at most 4 KiB. Drops the largest members of longer ones, listed in `truncated`. */
 export function summarise(summary: Record<string, unknown>): string {

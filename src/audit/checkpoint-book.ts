@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { parsedJson } from '../kernel/json'
 import { checker } from '../kernel/schema'
 import { Checkpoint } from './schema'
 
@@ -99,12 +100,8 @@ async function* linesOf(path: string, name: string): AsyncGenerator<CheckpointLi
 }
 
 function read(line: string): Checkpoint | null {
-  try {
-    const value: unknown = JSON.parse(line)
-    return known.is(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = parsedJson(line)
+  return known.is(value) ? value : null
 }
 
 /** Drops a last line cut short by a crash, because its `append` never returned. Returns the size, 0 without a file. */

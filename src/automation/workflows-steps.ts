@@ -14,6 +14,7 @@ import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
 import { parseUntrustedJson } from '../kernel/json'
+import { parsedJson } from '../kernel/json'
 import { microToCents } from '../kernel/money'
 import { type Outbound, OutboundFailure } from '../kernel/outbound'
 import type { Store, Tx } from '../kernel/store'
@@ -136,7 +137,7 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
           completion_tokens: completionTokens,
           total_tokens: promptTokens + completionTokens,
         }
-        const structured = isJson ? { structured: parsedOrNull(content) } : {}
+        const structured = isJson ? { structured: parsedJson(content) ?? null } : {}
         const error =
           broken === undefined ? refusal : broken instanceof AppError ? broken.message : 'the answer was interrupted'
         return keep(tx, { output: { text: content, ...structured, artifacts, usage }, cost: costMicro, error })
@@ -147,14 +148,6 @@ function createAiSteps({ store, settings, completions, skills }: StepDeps) {
       if (ended === undefined || error !== ended) throw error
     })
     return STORED
-  }
-}
-
-function parsedOrNull(content: string): unknown {
-  try {
-    return JSON.parse(content)
-  } catch {
-    return null
   }
 }
 

@@ -2,6 +2,7 @@ import { type JsonSchema, type Message, originOf } from '../engines'
 import type { Call, Caller } from '../kernel/caller'
 import { randomHex } from '../kernel/crypto'
 import { fence } from '../kernel/fence'
+import { parsedJson } from '../kernel/json'
 import { checker, oneOf, type Static, t } from '../kernel/schema'
 import { storable } from '../kernel/text'
 import { type Step, scanForInjection } from '../text'
@@ -239,10 +240,5 @@ function toStep(step: PlannedStep): Step {
 }
 
 /** The JSON object of an answer, ignoring text or a fence around it. Null when there is none. */
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1))
-  } catch {
-    return null
-  }
-}
+const readJson = (text: string): unknown =>
+  parsedJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) ?? null

@@ -1,5 +1,6 @@
 import { chatMetadata, type Progress, TURN_GAP, turnsOf } from '../completions'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
+import { parsedJson } from '../kernel/json'
 import { sseFrame } from '../kernel/stream'
 import { toolUseId } from './messages-input'
 import type { Block, MessageBody, MessageUsage, STOP_REASONS } from './messages-schema'
@@ -223,7 +224,7 @@ export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Pro
 
   /** A piece of a call. Another call waits until the open one is complete, because blocks must not interleave. */
   function call(id: string, name: string, piece: string): string {
-    if (open?.kind === 'tool_use' && open.id !== id && !isWhole(open.text)) {
+    if (open?.kind === 'tool_use' && open.id !== id && parsedJson(open.text) === undefined) {
       const known = waiting.get(id) ?? { name, text: '' }
       waiting.set(id, { name, text: known.text + piece })
       return ''
@@ -304,14 +305,5 @@ export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Pro
         )
       }
     }
-  }
-}
-
-function isWhole(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
   }
 }

@@ -4,6 +4,7 @@ import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { open, seal } from '../kernel/crypto'
 import { invalidInput, messageOf } from '../kernel/errors'
+import { parsedJson } from '../kernel/json'
 import { wordOf } from '../kernel/text'
 import type { Item } from './responses-schema'
 
@@ -136,12 +137,7 @@ const calledIn = ({ server_label: label, name, arguments: args }: Item): string 
   `${wordOf(label)}__${wordOf(name)}(${wordOf(args, '{}')})`
 
 function allowedIn({ server_label: label, name, arguments: args }: Item): AllowedCall {
-  const called = { name: `${wordOf(label)}__${wordOf(name)}` }
-  try {
-    return { ...called, arguments: JSON.parse(wordOf(args, '{}')) }
-  } catch {
-    return { ...called, arguments: null }
-  }
+  return { name: `${wordOf(label)}__${wordOf(name)}`, arguments: parsedJson(wordOf(args, '{}')) ?? null }
 }
 
 function answerTo(request: Item, { approve, reason }: Item): string {

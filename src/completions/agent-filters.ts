@@ -1,5 +1,5 @@
 import type { JsonSchema, RunRequest } from '../engines'
-import { isJson } from '../kernel/json'
+import { parsedJson } from '../kernel/json'
 
 const FENCES: ReadonlySet<string> = new Set(['```', '~~~'])
 
@@ -137,7 +137,7 @@ function jsonIn(text: string): string | null {
     let inner = ''
     for (let at = from; at < text.length && !repair.isOver() && !repair.gaveUp(); at += SLICE_CHARS)
       inner += repair.add(text.slice(at, at + SLICE_CHARS))
-    if (repair.isOver() && isJson(inner)) return inner
+    if (repair.isOver() && parsedJson(inner) !== undefined) return inner
     if (!repair.isOver() && !repair.gaveUp()) open += 1
     const next = text.slice(from + 1).search(/[[{]/)
     from = next < 0 ? -1 : from + 1 + next
@@ -182,7 +182,7 @@ const ESCAPABLE = '"\\/bfnrtu'
 /** A word as JSON has it. */
 function jsonOf(word: string): string {
   const digits = word.replaceAll('_', '')
-  return MEANT.get(word) ?? (NUMBER.test(word) && !isJson(word) ? String(Number(digits.replace(/^\+/, ''))) : word)
+  return MEANT.get(word) ?? (NUMBER.test(word) && parsedJson(word) === undefined ? String(Number(digits.replace(/^\+/, ''))) : word)
 }
 
 /**

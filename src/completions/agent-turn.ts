@@ -15,6 +15,7 @@ import {
 import type { Clock } from '../kernel/clock'
 import { crc32Base62, randomBase62 } from '../kernel/crypto'
 import { messageOf } from '../kernel/errors'
+import { parsedJson } from '../kernel/json'
 import { createPairKeeper, Pieces, storable } from '../kernel/text'
 import { createJsonFilter, jsonAnswer } from './agent-filters'
 import type { AgentResult, CountedTurn, Emit, FinishedBecause, OfferedTools, Task } from './agent-schema'
@@ -337,12 +338,8 @@ function unknownIn({ toolCalls }: Turn, offered: OfferedTools | null): string[] 
 }
 
 function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
+  const value = parsedJson(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Words of engines for a call without arguments. */

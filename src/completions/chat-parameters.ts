@@ -1,6 +1,7 @@
 import type { EngineTool } from '../engines'
 import { sha256Hex } from '../kernel/crypto'
 import { invalidInput, messageOf, quoted } from '../kernel/errors'
+import { parsedJson } from '../kernel/json'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
 import { assertFits } from '../kernel/validation'
 import { newAllowance, problemsOf, sizeIfWritten, validatorOf } from '../tools'
@@ -287,12 +288,8 @@ export function formOfSchema(schema: Record<string, unknown>, path: string): For
 
 /** One sentence about what is wrong with the content, or null. */
 function problemOf(content: string, check: (value: unknown) => string | null): string | null {
-  let value: unknown
-  try {
-    value = JSON.parse(content)
-  } catch {
-    return 'The engine did not answer with JSON.'
-  }
+  const value = parsedJson(content)
+  if (value === undefined) return 'The engine did not answer with JSON.'
   // The validator is shared with tools, so its sentences begin with "The arguments".
   const problem = check(value)?.replace(/^The arguments(?: together)?/, 'it')
   return problem ? `The answer does not fit the response format: ${problem}` : null

@@ -1,6 +1,7 @@
 import { EFFORTS } from '../engines'
 import { invalidInput, messageOf } from '../kernel/errors'
 import { form } from '../kernel/form'
+import { parsedJson } from '../kernel/json'
 import { JsonObject, nullable, oneOf, type Static, t } from '../kernel/schema'
 import { wordOf } from '../kernel/text'
 import type { ChatInput } from './schema'
@@ -203,12 +204,8 @@ export const argumentsOfInput = (input: string): string => JSON.stringify({ inpu
 
 /** The input of a custom tool in its function's arguments, or the arguments if they contain no such text. */
 export function inputOf(args: string): string {
-  try {
-    const { input } = JSON.parse(args) as { input?: unknown }
-    return typeof input === 'string' ? input : args
-  } catch {
-    return args
-  }
+  const { input } = (parsedJson(args) ?? {}) as { input?: unknown }
+  return typeof input === 'string' ? input : args
 }
 
 /** A chat without custom tools: all tools and calls are functions or MCP servers. */

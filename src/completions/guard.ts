@@ -1,4 +1,5 @@
 import { type Blocked, type Guard, guardrailBlocked, type HoldBack, replacementText } from '../guardrails'
+import { parsedJson } from '../kernel/json'
 import { beginningOf } from '../kernel/text'
 import type { Findings } from '../research'
 import type { AgentResult, ToolUse } from './agent-schema'
@@ -341,7 +342,7 @@ async function guardToolCalls(run: Run, result: AgentResult, guard: Guard): Prom
   let stopped: Blocked | null = null
   const toolCalls: AgentResult['toolCalls'][number][] = []
   for (const call of result.toolCalls) {
-    const parsedArguments = readJson(call.arguments)
+    const parsedArguments = (parsedJson(call.arguments) ?? call.arguments)
     const { value, blocked, name } = await guard.checkToolData(
       'tool_call',
       call.name,
@@ -354,14 +355,6 @@ async function guardToolCalls(run: Run, result: AgentResult, guard: Guard): Prom
   }
   if (toolCalls.length || !stopped) return { ...result, toolCalls }
   return withheld(run, result, stopped)
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 /** The tool use that represents a research run within a request. */

@@ -2,6 +2,7 @@ import type { Message } from '../engines'
 import type { Firing } from '../guardrails/schema'
 import type { Mode } from '../kernel/caller'
 import { AppError, defineErrors, invalidInput, messageOf } from '../kernel/errors'
+import { parsedJson } from '../kernel/json'
 import { shorten } from '../kernel/text'
 import type { Tools } from '../tools'
 import type { McpServer, Toolset } from '../tools/schema'
@@ -85,21 +86,14 @@ export const wantsJson = (mode: string): boolean => mode in STRUCTURED
 export function structuredOutput(mode: string, content: string): StructuredOutput | undefined {
   const type = STRUCTURED[mode]
   if (!type) return undefined
-  try {
-    return { type, data: JSON.parse(unfenced(content)) as unknown }
-  } catch {
-    return { type, data: null, parse_error: 'The engine did not answer with JSON.' }
-  }
+  const data = parsedJson(unfenced(content))
+  return data === undefined ? { type, data: null, parse_error: 'The engine did not answer with JSON.' } : { type, data }
 }
 
 /** The JSON object or list that is the whole answer, fenced or not. Null for any other answer. */
 export function readJsonAnswer(content: string): object | null {
-  try {
-    const value: unknown = JSON.parse(unfenced(content))
-    return typeof value === 'object' ? value : null
-  } catch {
-    return null
-  }
+  const value = parsedJson(unfenced(content))
+  return typeof value === 'object' ? value : null
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type AppError, defineErrors } from '../kernel/errors'
+import { parsedJson } from '../kernel/json'
 import { EngineFailure } from './engine'
 
 /** Advice for the caller: try again, or use `fast` unless that failed. A chat has no `mode`, so it names a `model`. */
@@ -317,7 +318,7 @@ export function readRefusal(status: number, body: string): Refusal | null {
 
 /** Reads the error from `error` or from the body itself. Some upstreams send a list, and some plain text. */
 function readStated(body: string): Stated {
-  const parsed = parse(body)
+  const parsed = parsedJson(body) ?? null
   const whole = objectOf(Array.isArray(parsed) ? parsed[0] : parsed)
   const error = objectOf(whole.error ?? whole.detail ?? whole)
   const [listed] = [whole.detail, whole.errors].find(Array.isArray) ?? []
@@ -333,14 +334,6 @@ function readStated(body: string): Stated {
     codes: [error.code, error.type, error.status, error.__type, ...details].filter((code) => typeof code === 'string'),
     param: typeof error.param === 'string' ? error.param : '',
     numbers: error,
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }
 

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Clock } from '../kernel/clock'
 import { randomHex } from '../kernel/crypto'
+import { parsedJson } from '../kernel/json'
 import { addressAdvice } from './addresses'
-import { EngineFailure, type EngineRequest } from './engine'
+import { type Driver, EngineFailure, type EngineRequest } from './engine'
 import { Collector } from './meter'
 import type { Target } from './targets'
 
@@ -21,8 +22,15 @@ const FIT_TIMEOUT_MS = 5_000
 
 /** Makes small real calls: a whole answer, a stream, and JSON unless it has none. Never throws. */
 export async function tryTarget(target: Target, clock: Clock): Promise<TrialCheck[]> {
-  const alone = target.makes === 'text' ? null : ALONE[target.makes]
-  if (alone) return [await timed(target.makes as TrialCheck['check'], clock, () => alone(target))]
+  if (target.makes !== 'text') {
+    const { makes, driver, model } = target
+    const [name, call] = ALONE[makes]
+    const missing = `this kind of upstream does not support ${name}`
+    const made = async () =>
+      (await call(driver, model, AbortSignal.timeout(TRIAL_TIMEOUT_MS))) ??
+      Promise.reject(new EngineFailure('config', missing))
+    return [await timed(makes, clock, made)]
+  }
   const checks = [
     await timed('answer', clock, () => textOf(target, request(target, 'Say hello in five words.'), false)),
     await timed('stream', clock, () => textOf(target, request(target, 'Count from one to five.'), true)),
@@ -36,80 +44,62 @@ export async function tryTarget(target: Target, clock: Clock): Promise<TrialChec
 
 const NO_JSON = 'if it cannot answer in JSON, say so: engines add or update with --json-output no'
 
-/** The single check for targets that make no text, as cheap as possible. */
-const ALONE = { image: picture, speech: spoken, transcription: heard, video: filmed, embedding: embedded }
+type Call = (driver: Driver, model: string, signal: AbortSignal) => Promise<string | undefined>
 
-async function picture({ driver, model }: Target): Promise<string> {
-  if (!driver.image) throw new EngineFailure('config', 'this kind of upstream does not support pictures')
-  const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
-  const wanted = { prompt: 'A red circle on white.', changes: [], style: null, aspectRatio: null, variant: 0 }
-  const { bytes, mimeType } = await driver.image({ ...wanted, model, quality: 'draft', signal })
-  return `${mimeType}, ${bytes.length} bytes`
+/** The single check for targets that make no text, as cheap as possible, and the name of what they make. */
+const ALONE: Record<Exclude<Target['makes'], 'text'>, readonly [name: string, call: Call]> = {
+  image: [
+    'pictures',
+    async ({ image }, model, signal) => {
+      const wanted = { prompt: 'A red circle on white.', changes: [], style: null, aspectRatio: null, variant: 0 }
+      const made = await image?.({ ...wanted, model, quality: 'draft', signal })
+      return made && `${made.mimeType}, ${made.bytes.length} bytes`
+    },
+  ],
+  embedding: [
+    'embeddings',
+    async ({ embed }, model, signal) => {
+      const made = await embed?.({ model, inputs: ['Hi.'], dimensions: null, signal })
+      return made && `vectors of ${made.vectors[0]!.length} numbers`
+    },
+  ],
+  speech: [
+    'speech',
+    async ({ speak }, model, signal) => {
+      const mp3 = await speak?.({ model, text: 'Hi.', voice: 'alloy', speed: 1, format: 'mp3', signal })
+      return mp3 && `audio/mpeg, ${mp3.length} bytes`
+    },
+  ],
+  transcription: ['transcription', heard],
+  video: ['videos', filmed],
 }
 
-async function embedded({ driver, model }: Target): Promise<string> {
-  if (!driver.embed) throw new EngineFailure('config', 'this kind of upstream does not support embeddings')
-  const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
-  const { vectors } = await driver.embed({ model, inputs: ['Hi.'], dimensions: null, signal })
-  return `vectors of ${vectors[0]!.length} numbers`
-}
-
-async function spoken({ driver, model }: Target): Promise<string> {
-  if (!driver.speak) throw new EngineFailure('config', 'this kind of upstream does not support speech')
-  const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
-  const mp3 = await driver.speak({ model, text: 'Hi.', voice: 'alloy', speed: 1, format: 'mp3', signal })
-  return `audio/mpeg, ${mp3.length} bytes`
-}
+/** Half a second of silence as WAV: mono, 16 bits, 16,000 samples a second. */
+const SILENCE = Buffer.concat([
+  Buffer.from('UklGRqQ+AABXQVZFZm10IBAAAAABAAEAgD4AAAB9AAACABAAZGF0YYA+AAA=', 'base64'),
+  Buffer.alloc(16_000),
+])
 
 /** Transcribes half a second of silence. Any answer counts as success. */
-async function heard({ driver, model }: Target): Promise<string> {
-  if (!driver.transcribe) throw new EngineFailure('config', 'this kind of upstream does not support transcription')
+async function heard({ transcribe }: Driver, model: string, signal: AbortSignal): Promise<string | undefined> {
+  if (!transcribe) return undefined
   const path = join(tmpdir(), `svc-trial-${randomHex(8)}.wav`)
-  await Bun.write(path, silence())
+  await Bun.write(path, SILENCE)
   try {
-    const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
-    const { text } = await driver.transcribe({ model, path, filename: 'silence.wav', mimeType: 'audio/wav', signal })
-    return text
-      ? `transcribed half a second of silence as "${shortened(text)}"`
-      : 'transcribed half a second of silence as no text'
+    const { text } = await transcribe({ model, path, filename: 'silence.wav', mimeType: 'audio/wav', signal })
+    return `transcribed half a second of silence as ${text ? `"${shortened(text)}"` : 'no text'}`
   } finally {
     await rm(path, { force: true })
   }
 }
 
 /** Only probes the upstream, because a video is too expensive for a trial. */
-async function filmed({ driver, model }: Target): Promise<string> {
-  if (!driver.video) throw new EngineFailure('config', 'this kind of upstream does not support videos')
-  const listed = await driver.probe(AbortSignal.timeout(TRIAL_TIMEOUT_MS))
+async function filmed({ video, probe }: Driver, model: string, signal: AbortSignal): Promise<string | undefined> {
+  if (!video) return undefined
+  const listed = await probe(signal)
   const isListed = !listed.length || listed.some(({ id }) => id === model)
   if (!isListed) throw new EngineFailure('config', `its model list does not contain "${model}"`)
   return 'it answers; no video was requested, because that costs money'
-}
-
-const RATE = 16_000
-
-/** Half a second as WAV: mono, 16 bits. */
-function silence(): Uint8Array {
-  const bytes = Buffer.alloc(44 + RATE)
-  bytes.write('RIFF', 0)
-  bytes.writeUInt32LE(36 + RATE, 4)
-  bytes.write('WAVEfmt ', 8)
-  for (const [at, value] of [
-    [16, 16],
-    [24, RATE],
-    [28, RATE * 2],
-    [40, RATE],
-  ] as const)
-    bytes.writeUInt32LE(value, at)
-  for (const [at, value] of [
-    [20, 1],
-    [22, 1],
-    [32, 2],
-    [34, 16],
-  ] as const)
-    bytes.writeUInt16LE(value, at)
-  bytes.write('data', 36)
-  return bytes
 }
 
 const json = (target: Target, clock: Clock): Promise<TrialCheck> =>
@@ -136,12 +126,7 @@ async function textOf({ driver }: Target, request: EngineRequest, streams: boole
 
 /** Why a text is not the expected JSON; null if it is. */
 function notJson(text: string): string | null {
-  try {
-    JSON.parse(text)
-    return null
-  } catch {
-    return `the answer is not JSON: ${shortened(text)}`
-  }
+  return parsedJson(text) === undefined ? `the answer is not JSON: ${shortened(text)}` : null
 }
 
 const shortened = (text: string): string => text.trim().slice(0, 80)

@@ -2,6 +2,7 @@ import { askShortQuestion, type EngineService, type Message, shortAnswerEngine }
 import type { Clock } from '../kernel/clock'
 import { ConfigError } from '../kernel/config'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
+import { parsedJson } from '../kernel/json'
 import { createLru } from '../kernel/read-cache'
 import { blockedBy, firingOf, type Outcome } from './inspection'
 import { type CompiledRule, thresholdOf } from './policy'
@@ -90,22 +91,11 @@ function excerpt(text: string, start: number, end: number): string {
 
 /** The numbers of an answer. Null unless it is exactly the requested object, with the nonce and `count` numbers. */
 export function readOpinion(answer: string, nonce: string, count: number): readonly number[] | null {
-  const message = answer.length <= MAX_ANSWER_CHARS ? parsed(answer) : null
+  const message = (answer.length <= MAX_ANSWER_CHARS && parsedJson(answer)) as Record<string, unknown> | null | undefined
   if (!message || Object.keys(message).length !== 2 || message.check !== nonce) return null
   const { sure } = message
   if (!Array.isArray(sure) || sure.length !== count) return null
   return sure.every((one) => typeof one === 'number' && one >= 0 && one <= 1) ? sure : null
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    return null
-  }
 }
 
 /** Number of questions that one run may still ask an engine. All second looks of the run share it. */

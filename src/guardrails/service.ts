@@ -2,6 +2,7 @@ import type { KeyBindings } from '../accounts'
 import type { ApiKey } from '../accounts/keys/schema'
 import { type Call, type Caller, type OwnerScope, ownerOf, type TenantCaller } from '../kernel/caller'
 import type { Values } from '../kernel/config'
+import { parsedJson } from '../kernel/json'
 import { createReadCache, type ReadCache } from '../kernel/read-cache'
 import { createResource, type Resource, type ResourceDeps } from '../resource'
 import { GUARDRAILS } from './catalogue'
@@ -141,12 +142,8 @@ async function evaluateRules(
 /** Parses the arguments of a tool if they are JSON, and its results if they are an object or an array. */
 function readAs(phase: Phase, text: string): unknown {
   if (phase !== 'tool_call' && phase !== 'tool_result') return text
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' || phase === 'tool_call' ? (value ?? text) : text
-  } catch {
-    return text
-  }
+  const value = parsedJson(text)
+  return typeof value === 'object' || phase === 'tool_call' ? (value ?? text) : text
 }
 
 /** What a rule that did not fire could not check, because only a run has it. Null when it checked everything. */

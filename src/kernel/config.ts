@@ -1,4 +1,5 @@
 import { messageOf } from './errors'
+import { parsedJson } from './json'
 import { nearest } from './nearest'
 import { checker, type Static, type TSchema } from './schema'
 import { withoutUserInfo } from './text'
@@ -96,9 +97,6 @@ export function readWord(schema: TSchema, word: string): unknown {
   if (anyOf?.some((one) => one.type === 'boolean')) return SWITCH.get(word.toLowerCase()) ?? word
   if (type === 'boolean') return SWITCH.get(word.toLowerCase()) ?? word
   if (type === 'string') return word
-  try {
-    return JSON.parse(word)
-  } catch {
-    return word
-  }
+  const value = parsedJson(word)
+  return value === undefined ? word : value
 }

@@ -30,13 +30,12 @@ const NEEDS_CARE = /__proto__|\\u|\d[eE]/
 const malformed = (message: string, param?: string) =>
   new AppError('validation_error', message, param === undefined ? {} : { param })
 
-/** Whether a text is JSON. */
-export function isJson(text: string): boolean {
+/** The value of a JSON text. Undefined if it is not JSON. */
+export function parsedJson(text: string): unknown {
   try {
-    JSON.parse(text)
-    return true
+    return JSON.parse(text)
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from './errors'
+import { parsedJson } from './json'
 import { type Static, t } from './schema'
 
 /** `limit` and `cursor` of every list (docs/api.md 1.8). */
@@ -39,12 +40,8 @@ export const invalidCursor = (): AppError =>
   })
 
 function parse(cursor: string): unknown[] | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    return Array.isArray(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = parsedJson(Buffer.from(cursor, 'base64url').toString('utf8'))
+  return Array.isArray(value) ? value : null
 }
 
 /** Makes a page from rows fetched with a limit of one more. An extra row means that there is a next page. */

@@ -1,5 +1,6 @@
 import type { Live } from '../cluster'
 import type { Clock } from '../kernel/clock'
+import { parsedJson } from '../kernel/json'
 import { WINDOW_MS, type WindowName } from './window'
 
 /**
@@ -273,7 +274,7 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
   live.subscribe(ASK, '*', (heard) => {
     if (!heard || heard.id === node || (heard.by !== '' && heard.by !== node)) return
     // Every client of the database may publish on its channel.
-    const read = parsed(heard.text) as Question | null
+    const read = parsedJson(String(heard.text)) as Question | null
     const isOne =
       Array.isArray(read?.names) && Array.isArray(read.values) && (read.script === null || read.script in SCRIPTS)
     const question = isOne ? read : null
@@ -322,18 +323,10 @@ export function createPeers({ live, clock, node, known, answer }: Deps) {
 }
 
 function answerIn(text: unknown): Answer | null {
-  const read = parsed(text) as Answer | null
+  const read = parsedJson(String(text)) as Answer | null
   const isOne =
     isNumbers(read?.own) && isNumbers([read.since, ...read.apart]) && (read.numbers === null || isNumbers(read.numbers))
   return isOne ? read : null
 }
 
 const isNumbers = (value: unknown): value is number[] => Array.isArray(value) && value.every(Number.isFinite)
-
-function parsed(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch {
-    return null
-  }
-}

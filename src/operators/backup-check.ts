@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { chmod, copyFile, mkdir, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { parsedJson } from '../kernel/json'
 import { checker, type Static, t } from '../kernel/schema'
 import { knownMigrations, schemaOf } from '../kernel/store'
 import { FOLDER, LIST, listedIn, sha256Of } from './backup-files'
@@ -58,13 +59,8 @@ export async function readManifest(folder: string): Promise<Manifest | string> {
 
 /** Parses a manifest. Returns a sentence if the text is not a manifest. */
 export function manifestIn(text: string): Manifest | string {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (known.is(value)) return value
-  } catch {
-    // Handled below, like any other text.
-  }
-  return 'manifest.json is not from a backup of this release.'
+  const value = parsedJson(text)
+  return known.is(value) ? value : 'manifest.json is not from a backup of this release.'
 }
 
 /** Adds a sentence for each missing or changed file. Returns the paths of all listed files. */

@@ -1,5 +1,6 @@
 import type { Message } from '../engines'
 import { fence } from '../kernel/fence'
+import { parsedJson } from '../kernel/json'
 import { between, contentWords } from '../text'
 import { type Disagreement, figuresIn, isNegated } from './differences'
 import type { Note } from './notes'
@@ -162,14 +163,10 @@ export const planningFor = (question: string): Message[] => [
 
 /** The plan of an engine. Null when its answer has another format. */
 export function readPlan(answer: string): { title: string; aspects: string[] } | null {
-  try {
-    const value: unknown = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))
-    const { title, aspects } = value as { title?: unknown; aspects?: unknown }
-    if (typeof title !== 'string' || !Array.isArray(aspects)) return null
-    return { title, aspects: aspects.filter((one) => typeof one === 'string') }
-  } catch {
-    return null
-  }
+  const value = parsedJson(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1))
+  const { title, aspects } = (value ?? {}) as { title?: unknown; aspects?: unknown }
+  if (typeof title !== 'string' || !Array.isArray(aspects)) return null
+  return { title, aspects: aspects.filter((one) => typeof one === 'string') }
 }
 
 /**

@@ -3,6 +3,7 @@ import { askShortQuestion, type EngineService, type Message, type Origin, shortA
 import { type GuardrailService, guardrailBlocked } from '../guardrails'
 import type { Call } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
+import { parsedJson } from '../kernel/json'
 import type { Store } from '../kernel/store'
 import { shorten } from '../kernel/text'
 import type { RateLimiter } from '../limits'
@@ -83,18 +84,9 @@ export function instructionsFor(
 export function readOpinion(answer: string): Opinion | null {
   const json = /\{[^{}]*\}/.exec(answer.slice(0, MAX_ANSWER_CHARS))?.[0]
   if (!json) return null
-  const opinion = parsed(json)
-  const { mode, confidence } = opinion
+  const { mode, confidence } = (parsedJson(json) ?? {}) as Record<string, unknown>
   if (!isTextMode(mode) || typeof confidence !== 'number') return null
   return confidence >= 0 && confidence <= 1 ? { mode, confidence } : null
-}
-
-function parsed(json: string): Record<string, unknown> {
-  try {
-    return JSON.parse(json) as Record<string, unknown>
-  } catch {
-    return {}
-  }
 }
 
 type AdmissionDeps = {

@@ -2,6 +2,7 @@ import { askShortQuestion, type EngineService, type Message, shortAnswerEngine }
 import type { OwnerScope } from '../kernel/caller'
 import type { Clock } from '../kernel/clock'
 import { AppError, invalidInput } from '../kernel/errors'
+import { parsedJson } from '../kernel/json'
 import type { Store } from '../kernel/store'
 import { compilePattern, isStopWord, type PatternCheck, vendorNamedIn } from '../text'
 import { correctionRepository } from './corrections'
@@ -60,12 +61,8 @@ function patternIn(answer: string): string | null {
   const start = answer.indexOf('{')
   const end = answer.lastIndexOf('}')
   if (start < 0 || end < start || end - start > MAX_ANSWER_CHARS) return null
-  try {
-    const suggestion = JSON.parse(answer.slice(start, end + 1)) as { pattern?: unknown }
-    return typeof suggestion.pattern === 'string' ? suggestion.pattern : null
-  } catch {
-    return null
-  }
+  const suggestion = parsedJson(answer.slice(start, end + 1)) as { pattern?: unknown } | undefined
+  return typeof suggestion?.pattern === 'string' ? suggestion.pattern : null
 }
 
 /** Stop words of other languages. The English ones are in the kernel. */

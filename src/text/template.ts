@@ -1,3 +1,4 @@
+import { parsedJson } from '../kernel/json'
 import { type Comparison, compileMatch, type Expression, ExpressionFault, type Path, parsePath } from './expression'
 import { folded } from './words'
 
@@ -115,11 +116,7 @@ const HAS_ORIGIN = /^https?:\/\/[^/?#]{1,1000}[/?#]/i
 /** Whether a text is an object or a list in JSON, once its placeholders are filled in. */
 function isJsonOf(parts: readonly Part[]): boolean {
   if (typeof parts[0] !== 'string' || !/^\s*[[{]/.test(parts[0])) return false
-  try {
-    return typeof JSON.parse(parts.map((part) => (typeof part === 'string' ? part : '0')).join('')) === 'object'
-  } catch {
-    return false
-  }
+  return typeof parsedJson(parts.map((part) => (typeof part === 'string' ? part : '0')).join('')) === 'object'
 }
 
 /** A value as text: texts unchanged, nothing for null, JSON for other values. */

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { JsonSchema } from '../engines'
 import { AppError } from '../kernel/errors'
-import { isJson } from '../kernel/json'
+import { parsedJson } from '../kernel/json'
 import { type Outbound, OutboundFailure } from '../kernel/outbound'
 import { readHeaders } from './endpoint-rules'
 import type { McpServer } from './schema'
@@ -94,7 +94,7 @@ export async function runTool(
     if (result.isError === true) throw new ToolFailure(`The tool of ${label} failed.`, texts.join('\n'))
     const structured = result.structuredContent ?? null
     // The structured content usually repeats the text. Some servers put only facts about the text into it.
-    const isRepeated = structured !== null && texts.every(isJson)
+    const isRepeated = structured !== null && texts.every((text) => parsedJson(text) !== undefined)
     if (isRepeated) return structured
     const all = structured === null ? texts : [...texts, structured]
     return all.length === 1 ? all[0] : all

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../kernel/json'
 import { contentWords, sentencesOf } from '../../text'
 import type { Finding, Question, Skill } from './question'
 import { structured } from './structured'
@@ -56,12 +57,8 @@ function bestOf(text: string, prompt: string): string {
 
 /** Turns JSON into lines of `name: value`; returns any other text unchanged. */
 export function readable(text: string): string {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = parsedJson(text)
+  if (value === undefined) return text
   if (typeof value !== 'object' || value === null) return String(value)
   return linesOf(value, '').slice(0, MAX_LINES).join('\n')
 }

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../kernel/json'
 import { counted } from '../../kernel/text'
 import { centralSentences, contentWords, sentencesOf } from '../../text'
 import { type EntityKind, findEntities } from './entities'
@@ -32,13 +33,7 @@ function extractAll(text: string): Record<string, unknown> {
 /** The object that the prompt spells out (`give the JSON object {"ok": true}`), else the facts of the text. */
 function anyObject(question: Question): unknown {
   const literal = question.prompt.slice(Math.max(question.prompt.indexOf('{'), 0), question.prompt.lastIndexOf('}') + 1)
-  if (literal.startsWith('{')) {
-    try {
-      return JSON.parse(literal)
-    } catch {
-      return extractAll(sourceOf(question))
-    }
-  }
+  if (literal.startsWith('{')) return parsedJson(literal) ?? extractAll(sourceOf(question))
   const found = extractAll(sourceOf(question))
   return 'note' in found ? { note: noModel(question) } : found
 }

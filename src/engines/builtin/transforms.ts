@@ -1,4 +1,5 @@
 import { sha256Hex } from '../../kernel/crypto'
+import { parsedJson } from '../../kernel/json'
 import { counted } from '../../kernel/text'
 import type { Skill } from './question'
 import { capital } from './words'
@@ -128,9 +129,6 @@ function rot13(letter: string): string {
 }
 
 function reformat(text: string, indent: number): string | null {
-  try {
-    return JSON.stringify(JSON.parse(text), null, indent)
-  } catch {
-    return null
-  }
+  const value = parsedJson(text)
+  return value === undefined ? null : JSON.stringify(value, null, indent)
 }

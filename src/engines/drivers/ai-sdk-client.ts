@@ -34,12 +34,10 @@ import { giveAnswer } from '../meter'
 import type { GivenFile } from '../schema'
 import { createPartReader, explainVendorError, readResult, thoughtParts } from './ai-sdk-from-wire'
 import {
-  loadImageVendor,
   loadVendor,
   VENDOR_HEADERS,
   VENDOR_URLS,
   type Vendor,
-  type VendorOptions,
   type WatchedFetch,
   watchFetch,
 } from './ai-sdk-watched-fetch'
@@ -135,7 +133,7 @@ const NO_KEY = 'none'
 export function createAiSdkDriver({ vendor, baseUrl, apiKey, headers = {}, ...settings }: AiSdkOptions): Driver {
   return {
     ask,
-    ...(loadImageVendor[vendor] ? { image: makeImage, edits: (model: string) => edits(vendor, model) } : {}),
+    ...(vendor === 'anthropic' ? {} : { image: makeImage, edits: (model: string) => edits(vendor, model) }),
     probe: (signal) =>
       askModels(
         settings,
@@ -146,9 +144,9 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, headers = {}, ...se
   }
 
   async function makeImage(request: ImageRequest): Promise<MadeImage> {
-    const { model, timeout, explain } = await open(request, PLAIN_TIMEOUT_MS, loadImageVendor[vendor]!)
+    const { models, timeout, explain } = await open(request, PLAIN_TIMEOUT_MS)
     try {
-      const answer = await model.doGenerate(toImageOptions(vendor, request, timeout.signal))
+      const answer = await models.image(request.model).doGenerate(toImageOptions(vendor, request, timeout.signal))
       const [first] = answer.images
       const bytes = typeof first === 'string' ? Buffer.from(first, 'base64') : first
       if (!bytes?.length) throw new EngineFailure('malformed', 'the answer holds no image')
@@ -160,13 +158,9 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, headers = {}, ...se
     }
   }
 
-  async function open<Model>(
-    request: Pick<EngineRequest, 'signal' | 'model'>,
-    max: number,
-    load: () => Promise<(options: VendorOptions, model: string) => Model>,
-  ) {
+  async function open(request: Pick<EngineRequest, 'signal'>, max: number) {
     request.signal.throwIfAborted()
-    const modelOf = await load()
+    const modelsOf = await loadVendor[vendor]()
     const timeout = new UpstreamTimeout(request.signal, settings, max)
     const watched = watchFetch(timeout, settings.clock)
     const options = {
@@ -179,11 +173,12 @@ export function createAiSdkDriver({ vendor, baseUrl, apiKey, headers = {}, ...se
       const found = watched.failure() ?? explainVendorError(error)
       return found.kind === 'refused' || request.signal.aborted ? timeout.explain(found) : found
     }
-    return { model: modelOf(options, request.model), timeout, explain, watched }
+    return { models: modelsOf(options), timeout, explain, watched }
   }
 
   async function ask(request: EngineRequest, sink: Sink): Promise<void> {
-    const opened = await open(request, sink.streams ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS, loadVendor[vendor])
+    const { models, ...call } = await open(request, sink.streams ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS)
+    const opened = { ...call, model: models(request.model) }
     try {
       await (sink.streams ? askStream(opened, request, sink) : askWhole(opened, request, sink))
     } catch (error) {

@@ -1,45 +1,23 @@
 import type { ImageModelV4, LanguageModelV4 } from '@ai-sdk/provider'
 import type { Clock } from '../../kernel/clock'
+import { parsedJson } from '../../kernel/json'
 import { trustedFetch } from '../../kernel/outbound'
 import { EngineFailure } from '../engine'
 import { failureOfError, failureOfReport, failureOfStatus } from '../failures'
-import { atMost, createEventSplitter, isEventStream, isJson, parsed, type WireEvent } from './compat-body'
+import { atMost, createEventSplitter, isEventStream, isJson, type WireEvent } from './compat-body'
 import type { UpstreamTimeout } from './upstream'
 
 export type Vendor = 'anthropic' | 'google' | 'openai'
 
 export type VendorOptions = { baseURL?: string; apiKey: string; headers: Record<string, string>; fetch: typeof fetch }
 
-/** Makes a model of one vendor. `loadVendor` imports the package on first use, to keep start-up fast. */
-type ModelOf = (options: VendorOptions, model: string) => LanguageModelV4
+type Models = ((model: string) => LanguageModelV4) & { image(model: string): ImageModelV4 }
 
-export const loadVendor: Record<Vendor, () => Promise<ModelOf>> = {
-  anthropic: async () => {
-    const { createAnthropic } = await import('@ai-sdk/anthropic')
-    return (options, model) => createAnthropic(options)(model)
-  },
-  google: async () => {
-    const { createGoogle } = await import('@ai-sdk/google')
-    return (options, model) => createGoogle(options)(model)
-  },
-  openai: async () => {
-    const { createOpenAI } = await import('@ai-sdk/openai')
-    return (options, model) => createOpenAI(options)(model)
-  },
-}
-
-type ImageModelOf = (options: VendorOptions, model: string) => ImageModelV4
-
-/** The image models of the vendors that have any. */
-export const loadImageVendor: Partial<Record<Vendor, () => Promise<ImageModelOf>>> = {
-  google: async () => {
-    const { createGoogle } = await import('@ai-sdk/google')
-    return (options, model) => createGoogle(options).image(model)
-  },
-  openai: async () => {
-    const { createOpenAI } = await import('@ai-sdk/openai')
-    return (options, model) => createOpenAI(options).image(model)
-  },
+/** Imports the package of a vendor on first use, to keep start-up fast. */
+export const loadVendor: Record<Vendor, () => Promise<(options: VendorOptions) => Models>> = {
+  anthropic: async () => (await import('@ai-sdk/anthropic')).createAnthropic as never,
+  google: async () => (await import('@ai-sdk/google')).createGoogle,
+  openai: async () => (await import('@ai-sdk/openai')).createOpenAI,
 }
 
 /** Each vendor's own address, the same as in its package. Used only to list models. */
@@ -123,7 +101,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
   async function listAsEvents(response: Response): Promise<Response> {
     const whole = await watch(response)
     const text = await whole.text()
-    const list = parsed(text)
+    const list = parsedJson(text)
     if (!Array.isArray(list)) return new Response(text, { headers: whole.headers })
     const events = list.map((one) => `data: ${JSON.stringify(one)}\n\n`)
     return new Response(events.join(''), { headers: { 'content-type': 'text/event-stream' } })
@@ -135,7 +113,7 @@ export function watchFetch(timeout: UpstreamTimeout, clock: Clock): WatchedFetch
     const body = Buffer.concat(pieces)
     if (!/^application\/json\b/i.test(headers.get('content-type') ?? ''))
       return new Response(body, { status: 200, headers })
-    const value = parsed(body.toString('utf8'))
+    const value = parsedJson(body.toString('utf8'))
     inspect(value, headers)
     const [whole] = completed(value) ?? []
     return new Response(whole ? JSON.stringify(whole) : body, { status: 200, headers })

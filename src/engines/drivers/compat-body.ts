@@ -1,3 +1,4 @@
+import { parsedJson } from '../../kernel/json'
 import { EngineFailure, type FinishReason, type ToolCall } from '../engine'
 import type { UpstreamTimeout } from './upstream'
 
@@ -10,10 +11,10 @@ export function argumentsOf(text: string): string {
   if (whole === '') return '{}'
   const fenced = whole.endsWith('```') ? /^```[a-z]{0,10}\s/i.exec(whole)?.[0] : undefined
   if (fenced && whole.length > fenced.length + 3) return whole.slice(fenced.length, -3).trim()
-  const value = text.startsWith('"') ? parsed(text) : text
+  const value = text.startsWith('"') ? parsedJson(text) : text
   if (typeof value !== 'string') return text
   const bare = withoutMarks(value)
-  return bare !== value && parsed(bare) !== undefined ? bare : value
+  return bare !== value && parsedJson(bare) !== undefined ? bare : value
 }
 
 const MARK = /<(?:\/\w{1,20}|\|\w{1,20}\|)>$/
@@ -214,7 +215,7 @@ export function createEventSplitter(
     else if (!isObject && /^\s*"?\[done\]"?\s*$/i.test(raw)) done = true
     else if (data !== '') data += `\n${raw}`
     else {
-      const value = parsed(raw) ?? (raw.endsWith('}') ? parsedLoosely(raw) : undefined)
+      const value = parsedJson(raw) ?? (raw.endsWith('}') ? parsedLoosely(raw) : undefined)
       // Some servers send `null` or a word as a keep-alive.
       if (typeof value === 'object' && value !== null) give({ line: text, raw, value })
       else if (value === undefined && /^\s*[[{]/.test(raw)) data = raw
@@ -223,7 +224,7 @@ export function createEventSplitter(
 
   /** Gives an error whose event says that it is one, whatever its own form. */
   function report(raw: string): void {
-    const value = parsed(raw) ?? raw.trim()
+    const value = parsedJson(raw) ?? raw.trim()
     const hasError = typeof value === 'object' && value !== null && 'error' in value
     if (value !== '') give({ line: '', raw, value: hasError ? value : { error: value } })
   }
@@ -232,10 +233,10 @@ export function createEventSplitter(
     const raw = data
     data = ''
     if (raw.trim() === '') return
-    const value = parsed(raw)
+    const value = parsedJson(raw)
     // Some servers write several objects as one event, or parts of a list.
     const list = raw.replace(/^\[|[,\]]\s*$/g, '').replace(/\}\s{0,9}(?:data: ?)?(?=\{")/g, '},')
-    const several = value === undefined ? parsed(`[${list}]`) : null
+    const several = value === undefined ? parsedJson(`[${list}]`) : null
     if (value === undefined && !several) throw new EngineFailure('malformed', 'an event of the stream is not JSON')
     for (const one of several ? (several as unknown[]) : [value]) give({ line: '', raw, value: one })
   }
@@ -278,25 +279,16 @@ export function createEventSplitter(
   }
 }
 
-/** Parses JSON; undefined if it is invalid. */
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 const LOOSE = /"(?:[^"\\]|\\[\s\S])*"?|-?(?:NaN|Infinity)\b/g
 
 /** Parses JSON as some servers write it: with control characters in texts, and with numbers that JSON does not have. */
 export function parsedLoosely(text: string): unknown {
-  const value = parsed(text)
+  const value = parsedJson(text)
   if (value !== undefined) return value
   const repaired = text.replace(LOOSE, (found) =>
     found.startsWith('"') ? found.replace(/\p{Cc}/gu, (sign) => JSON.stringify(sign).slice(1, -1)) : 'null',
   )
-  return parsed(repaired)
+  return parsedJson(repaired)
 }
 
 /** Waits for a promise at most `ms`. Null if it is late or rejects. */
@@ -310,7 +302,7 @@ export async function atMost<T>(ms: number, something: Promise<T>): Promise<T | 
 
 /** Arguments for a call in the history, always an object, because vendors reject anything else. */
 export function argumentsForHistory(text: string): Record<string, unknown> {
-  const value = parsed(text)
+  const value = parsedJson(text)
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
   return isObject ? (value as Record<string, unknown>) : {}
 }

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../kernel/json'
 import {
   type CallDelta,
   type EngineAnswer,
@@ -8,7 +9,7 @@ import {
   type Sink,
   type ToolCall,
 } from '../engine'
-import { argumentsOf, finishWith, parsed, withoutMarks } from './compat-body'
+import { argumentsOf, finishWith, withoutMarks } from './compat-body'
 
 /** A call, or a piece of one. The upstream needs its other members back on the next turn. */
 export type WireCall = {
@@ -116,7 +117,7 @@ function begins(id: string | null | undefined, name: string | null | undefined, 
   return Boolean(name) && open.name !== '' && ((open.arguments !== '' && name !== open.name) || isWhole(open.arguments))
 }
 
-const isWhole = (text: string): boolean => text.trimEnd().endsWith('}') && parsed(text) !== undefined
+const isWhole = (text: string): boolean => text.trimEnd().endsWith('}') && parsedJson(text) !== undefined
 
 /** What begins a call that is written into the text, and what ends it. Some only end with the answer. */
 const WRITTEN: readonly (readonly [string, string | null])[] = [
@@ -200,7 +201,7 @@ export function readWrittenCalls({ tools = [], toolChoice, json }: EngineRequest
     let left = waiting
     waiting = ''
     isHeld = false
-    const alone = shown === '' && !json && BARE.test(left) ? callsInJson(parsed(left), '', tools) : []
+    const alone = shown === '' && !json && BARE.test(left) ? callsInJson(parsedJson(left), '', tools) : []
     if (alone.length) left = ''
     calls.push(...alone)
     let text = ''
@@ -287,7 +288,7 @@ function callInTags(text: string, [begin, opened, end]: Tags, tools: Tools): Too
   const tool = tools.find(({ name }) => name === toolNamed(called, tools))
   if (!tool) return []
   const inner = head.slice(head.indexOf('>') + 1).split('</')[0]!
-  const whole = parameters.length ? {} : (parsed(inner.trim() || '{}') ?? {})
+  const whole = parameters.length ? {} : (parsedJson(inner.trim() || '{}') ?? {})
   const args = whole as Record<string, unknown>
   for (const parameter of parameters) {
     const key = /^[^"'<>\s]{1,200}/.exec(parameter)?.[0] ?? ''
@@ -301,7 +302,7 @@ function callInTags(text: string, [begin, opened, end]: Tags, tools: Tools): Too
 function typed(value: string, key: string, { parameters }: EngineTool): unknown {
   const { type } = (parameters.properties as Record<string, { type?: unknown }> | undefined)?.[key] ?? {}
   if (type === 'string') return value
-  const found = parsed(PYTHON.get(value.trim()) ?? value)
+  const found = parsedJson(PYTHON.get(value.trim()) ?? value)
   return found === undefined ? value : found
 }
 
@@ -322,9 +323,9 @@ function objectsIn(text: string): { at: number; end: number; value: unknown }[] 
     else if (isText && sign === '\\') place += 1
     else if (!isText && sign === '{' && depth++ === 0) at = place
     else if (!isText && sign === '}' && depth && --depth === 0)
-      found.push({ at, end: place + 1, value: parsed(text.slice(at, place + 1)) })
+      found.push({ at, end: place + 1, value: parsedJson(text.slice(at, place + 1)) })
   }
-  if (depth === 1 && !isText) found.push({ at, end: text.length, value: parsed(`${withoutMarks(text.slice(at))}}`) })
+  if (depth === 1 && !isText) found.push({ at, end: text.length, value: parsedJson(`${withoutMarks(text.slice(at))}}`) })
   return found
 }
 

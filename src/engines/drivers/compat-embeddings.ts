@@ -1,3 +1,4 @@
+import { parsedJson } from '../../kernel/json'
 import { type Driver, type Embedding, EngineFailure } from '../engine'
 import { readText } from './compat-body'
 import { type CallOptions, headersOf, send, urlOf, withTimeout } from './upstream'
@@ -47,12 +48,8 @@ export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions):
 
 /** The vectors in the order of their inputs, from floats or base64, because servers may ignore `encoding_format`. */
 function readVectors(text: string, count: number): Omit<Embedding, 'made'> {
-  let wire: { data?: unknown; usage?: { prompt_tokens?: unknown } } | null
-  try {
-    wire = JSON.parse(text)
-  } catch (cause) {
-    throw new EngineFailure('malformed', 'the answer is not JSON', { cause })
-  }
+  const wire = parsedJson(text) as { data?: unknown; usage?: { prompt_tokens?: unknown } } | null | undefined
+  if (wire === undefined) throw malformed('the answer is not JSON')
   const data = wire?.data
   if (!Array.isArray(data) || data.length !== count) throw malformed(`the answer does not hold ${count} vectors`)
   const vectors: Float32Array[] = []

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../kernel/json'
 import {
   type EngineAnswer,
   EngineFailure,
@@ -8,7 +9,7 @@ import {
   type ToolCall,
 } from '../engine'
 import { isReport } from '../failures'
-import { createEventSplitter, createLinePattern, finishOf, finishWith, parsed, type WireEvent } from './compat-body'
+import { createEventSplitter, createLinePattern, finishOf, finishWith, type WireEvent } from './compat-body'
 import { createCallJoiner, type WireCall } from './compat-calls'
 import { createThoughtSplitter, splitText, withThoughts } from './upstream'
 
@@ -317,7 +318,7 @@ function reasoningOf(message: WireText): string {
 
 function readObject(given: unknown, explain: ExplainError): WireAnswer {
   // Some servers put the answer into a text, a list, or an object with more members.
-  const whole = typeof given === 'string' ? parsed(given) : Array.isArray(given) ? given[0] : given
+  const whole = typeof given === 'string' ? parsedJson(given) : Array.isArray(given) ? given[0] : given
   const { choices: own, data, result } = (whole ?? {}) as Record<string, unknown>
   const inner = own ? null : (data ?? result)
   const isInside = typeof inner === 'object' && inner !== null && ('choices' in inner || 'response' in inner)

@@ -1,5 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type'
 import { randomHex } from '../../kernel/crypto'
+import { parsedJson } from '../../kernel/json'
 import { trustedFetch } from '../../kernel/outbound'
 import type { Segment, Transcription, TranscriptionRequest, VideoDriver, VideoState, Word } from '../engine'
 import { type Driver, EngineFailure, SPEECH_FORMATS } from '../engine'
@@ -233,13 +234,9 @@ function numberOf(value: unknown): number | null {
 }
 
 function readObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
-  } catch (cause) {
-    throw new EngineFailure('malformed', 'the answer is not JSON', { cause })
-  }
-  throw malformed('is not an object')
+  const value = parsedJson(text)
+  if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  throw malformed(value === undefined ? 'is not JSON' : 'is not an object')
 }
 
 const malformed = (why: string) => new EngineFailure('malformed', `the answer ${why}`)

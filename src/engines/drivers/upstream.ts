@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock'
+import { parsedJson } from '../../kernel/json'
 import { trustedFetch } from '../../kernel/outbound'
 import { type EngineAnswer, EngineFailure, type EnginePart, type ModelFacts, type Part, type ToolCall } from '../engine'
 import { failureOfError, failureOfStatus } from '../failures'
@@ -179,18 +180,9 @@ export const askModels = (
 
 /** Reads a list of models in any of the forms that servers send. Empty for any other text. */
 export function readListing(text: string): ModelFacts[] {
-  const listed = parsed(text)
-  const entries = [listed.data, listed.models].find(Array.isArray) ?? []
+  const listed = parsedJson(text)
+  const entries = isRecord(listed) ? ([listed.data, listed.models].find(Array.isArray) ?? []) : []
   return entries.slice(0, MAX_MODELS).filter(isRecord).flatMap(factsOf)
-}
-
-function parsed(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : {}
-  } catch {
-    return {}
-  }
 }
 
 function factsOf(entry: Record<string, unknown>): ModelFacts[] {

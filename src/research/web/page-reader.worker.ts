@@ -1,5 +1,6 @@
 import { Readability } from '@mozilla/readability'
 import { DOMParser, parseHTML } from 'linkedom'
+import { parsedJson } from '../../kernel/json'
 import { beginningOf } from '../../kernel/text'
 import { answerTasks } from '../../kernel/worker-pool'
 import { markOf } from './office-parts'
@@ -103,11 +104,8 @@ function statedIn(document: Document): string {
   const article = [...document.querySelectorAll('script[type="application/ld+json"]')]
     .map((script) => /"articleBody"\s*:\s*("(?:[^"\\]|\\[\s\S])*")/.exec(script.textContent ?? '')?.[1])
     .find(Boolean)
-  try {
-    if (article) return JSON.parse(article.replace(/\n/g, '\\n')) as string
-  } catch {
-    // Not valid JSON. The description below still works.
-  }
+  const body = article && parsedJson(article.replace(/\n/g, '\\n'))
+  if (typeof body === 'string') return body
   const without = [...document.body.querySelectorAll('noscript')].map((one) => (one.textContent ?? '').trim())
   const shown = without.filter((text) => text && !/javascript|<(?:img|iframe)\b/i.test(text)).join('\n')
   if (shown) return shown
