@@ -240,5 +240,4 @@ function toStep(step: PlannedStep): Step {
 }
 
 /** The JSON object of an answer, ignoring text or a fence around it. Null when there is none. */
-const readJson = (text: string): unknown =>
-  parsedJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) ?? null
+const readJson = (text: string): unknown => parsedJson(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) ?? null

@@ -182,7 +182,10 @@ const ESCAPABLE = '"\\/bfnrtu'
 /** A word as JSON has it. */
 function jsonOf(word: string): string {
   const digits = word.replaceAll('_', '')
-  return MEANT.get(word) ?? (NUMBER.test(word) && parsedJson(word) === undefined ? String(Number(digits.replace(/^\+/, ''))) : word)
+  return (
+    MEANT.get(word) ??
+    (NUMBER.test(word) && parsedJson(word) === undefined ? String(Number(digits.replace(/^\+/, ''))) : word)
+  )
 }
 
 /**

@@ -342,7 +342,7 @@ async function guardToolCalls(run: Run, result: AgentResult, guard: Guard): Prom
   let stopped: Blocked | null = null
   const toolCalls: AgentResult['toolCalls'][number][] = []
   for (const call of result.toolCalls) {
-    const parsedArguments = (parsedJson(call.arguments) ?? call.arguments)
+    const parsedArguments = parsedJson(call.arguments) ?? call.arguments
     const { value, blocked, name } = await guard.checkToolData(
       'tool_call',
       call.name,

@@ -91,7 +91,10 @@ function excerpt(text: string, start: number, end: number): string {
 
 /** The numbers of an answer. Null unless it is exactly the requested object, with the nonce and `count` numbers. */
 export function readOpinion(answer: string, nonce: string, count: number): readonly number[] | null {
-  const message = (answer.length <= MAX_ANSWER_CHARS && parsedJson(answer)) as Record<string, unknown> | null | undefined
+  const message = (answer.length <= MAX_ANSWER_CHARS && parsedJson(answer)) as
+    | Record<string, unknown>
+    | null
+    | undefined
   if (!message || Object.keys(message).length !== 2 || message.check !== nonce) return null
   const { sure } = message
   if (!Array.isArray(sure) || sure.length !== count) return null

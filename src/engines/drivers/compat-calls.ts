@@ -325,7 +325,8 @@ function objectsIn(text: string): { at: number; end: number; value: unknown }[] 
     else if (!isText && sign === '}' && depth && --depth === 0)
       found.push({ at, end: place + 1, value: parsedJson(text.slice(at, place + 1)) })
   }
-  if (depth === 1 && !isText) found.push({ at, end: text.length, value: parsedJson(`${withoutMarks(text.slice(at))}}`) })
+  if (depth === 1 && !isText)
+    found.push({ at, end: text.length, value: parsedJson(`${withoutMarks(text.slice(at))}}`) })
   return found
 }
 
