@@ -1,4 +1,4 @@
-import { type Later, pollUrlOf } from '../charging'
+import { type Later, pollUrlOf, type Work } from '../charging'
 import { type MadeImage, originOf } from '../engines'
 import { ownerOf } from '../kernel/caller'
 import { captionOf, type MadePictures, pictureDescribed, type VideoService } from '../media'
@@ -114,11 +114,7 @@ async function filmNow(
 ): Promise<AgentResult> {
   const { engineId, free, seconds, warnings, ...filmed } = await video.now(run.call, request, {
     signal: run.deadline.signal,
-    async keep(source, mimeType) {
-      const draft = await files.receive(source, mimeType)
-      run.drafts.push(draft)
-      return draft
-    },
+    keep: keeperOf(files, run),
   })
   run.pictures = filmed.files
   run.warnings = [...run.warnings, ...warnings]
@@ -135,6 +131,15 @@ async function filmNow(
   }
   return { ...EMPTY, engineId: run.engineId, free, content, turns: [turn] }
 }
+
+/** Stores the bytes of a file until it becomes an artifact with the end of the run. */
+const keeperOf =
+  (files: PipelineDeps['files'], { drafts }: Run): Work['keep'] =>
+  async (source, mimeType) => {
+    const draft = await files.receive(source, mimeType)
+    drafts.push(draft)
+    return draft
+  }
 
 /** Ends a run with a job that continues its work. The job is queued in the transaction that ends the run. */
 function handOver(run: Run, later: Later, why: string): AgentResult {
@@ -164,11 +169,7 @@ export async function answerWithPicture(deps: PipelineDeps, run: Run): Promise<A
     {
       signal: deadline.signal,
       origin: { ...originOf(call), stealth },
-      async keep(source, mimeType) {
-        const draft = await deps.files.receive(source, mimeType)
-        run.drafts.push(draft)
-        return draft
-      },
+      keep: keeperOf(deps.files, run),
     },
   )
   const { engineId, free } = made

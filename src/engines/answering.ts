@@ -158,20 +158,17 @@ export function createAnswering({ targets, entries, ...deps }: Deps) {
 
   /** Makes one picture. Throws 503 `engine_unavailable`, 400 if the engine refuses to make it. */
   async function image(engineId: string, request: PictureRequest): Promise<Source & MadeImage> {
-    const { signal, origin, prompt, editsOnly = false } = request
-    const mode = 'image'
+    const { prompt, editsOnly = false } = request
     const candidates = (plans.get(engineId) ?? []).filter(
       ({ target: { driver, model } }) => driver.image && (!editsOnly || driver.edits?.(model)),
     )
-    if (!candidates.length)
-      throw (editsOnly ? engineErrors.noEdits : engineErrors.engineMissing).with({ retryAfterS: 60 }, mode)
-    const countTokens = () => countPrompt([{ role: 'user', content: prompt }])
-    const begin = ({ driver, model, slots }: Target) => {
-      const make = () => driver.image!({ ...request, model })
-      return slots ? slots.hold(origin, signal, make) : make()
-    }
-    const reached = await tryTargets({ request: { mode, signal, origin }, candidates, countTokens, begin }, deps)
-    reached.permit.succeeded()
+    if (!candidates.length && editsOnly) throw engineErrors.noEdits.with({ retryAfterS: 60 }, 'image')
+    const reached = await callFirst(
+      { ...deps, countTokens: () => countPrompt([{ role: 'user', content: prompt }]) },
+      { mode: 'image', ...request },
+      candidates,
+      ({ driver, model }) => driver.image!({ ...request, model }),
+    )
     return { ...reached.value, ...sourceOf(reached, engineId) }
   }
 
@@ -342,6 +339,25 @@ export async function tryTargets<T>(input: Input<T>, { clock, log, observe, jitt
     }
   }
   throw noneAnswered(input, last)
+}
+
+/**
+ * Makes one whole call at the first target that answers. Throws 503 `engine_unavailable` without a candidate, and what
+ * {@link tryTargets} throws.
+ */
+export async function callFirst<T>(
+  { countTokens = () => 0, ...deps }: AttemptDeps & Partial<Pick<Input<T>, 'countTokens'>>,
+  request: Input<T>['request'],
+  candidates: readonly Candidate[],
+  call: (target: Target) => Promise<T>,
+): Promise<Reply<T>> {
+  const { mode, signal, origin } = request
+  if (!candidates.length) throw engineErrors.engineMissing.with({ retryAfterS: 60 }, mode)
+  const begin = (target: Target) =>
+    target.slots ? target.slots.hold(origin, signal, () => call(target)) : call(target)
+  const reached = await tryTargets({ request, candidates, countTokens, begin }, deps)
+  reached.permit.succeeded()
+  return reached
 }
 
 /** Reports a target's failure to its breaker. Rethrows other errors: the caller left, or the request timed out. */

@@ -63,20 +63,11 @@ export function createParts(deps: PartDeps) {
           const before = known.get(name)
           const apiKey = keyOf(name, upstream, before)
           // The settings that affect calls. Other settings keep the state.
+          const { kind, baseUrl, headers, timeoutMs, silenceMs, outputLimitField, ...own } = upstream
+          const { imageEdits, thinksFirst, translates, dimensions, batchSize } = own
           const question = JSON.stringify([
-            ...[
-              upstream.kind,
-              upstream.baseUrl,
-              upstream.headers,
-              upstream.timeoutMs,
-              upstream.silenceMs,
-              upstream.outputLimitField,
-              upstream.imageEdits,
-              upstream.thinksFirst,
-              upstream.translates,
-              upstream.dimensions,
-              upstream.batchSize,
-            ],
+            ...[kind, baseUrl, headers, timeoutMs, silenceMs, outputLimitField],
+            ...[imageEdits, thinksFirst, translates, dimensions, batchSize],
           ])
           const isSame = before?.configKey === question && before.apiKey === apiKey
           const stored = isSame ? before.part : createPart(name, createDriver({ ...upstream, apiKey }, deps), deps)

@@ -121,9 +121,9 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     run: (id: string, request: RunRequest, take: TakePart, options?: RunOptions) =>
       now().answering.run(entryOf(id).id, request, take, options),
     /** Makes one picture. Throws 503 `engine_unavailable`, 400 if refused, 404 for an unknown engine. */
-    image: (id: string, request: PictureRequest) => now().answering.image(imageEntryOf(id).id, request),
+    image: (id: string, request: PictureRequest) => now().answering.image(known(findImageEngine(id)).id, request),
     /** Whether the built-in engine makes the pictures of an image engine. */
-    drawsItself: (id: string): boolean => now().targets.get(imageEntryOf(id).id)?.[0]?.free ?? false,
+    drawsItself: (id: string): boolean => now().targets.get(known(findImageEngine(id)).id)?.[0]?.free ?? false,
     speak: (request: Parameters<Sounding['speak']>[0]) => now().sounding.speak(request),
     transcribe: (request: Parameters<Sounding['transcribe']>[0]) => now().sounding.transcribe(request),
     /** Vectors of `svc-1-embed`. The first answer fixes model and length (docs/api.md 31). Throws like `speak`. */
@@ -166,9 +166,8 @@ export function createEngines({ settings, builtin, registry = unchanging(setting
     /** The default engine of a mode; that of `auto` for an unknown mode. */
     forMode: (mode: string): string => (engineOfMode(mode) ?? entryOf('svc-1-auto')).id,
     describe: (id: string): { id: string; label: string; engine: string } => {
-      const known = describedEngine(id)
-      if (!known) throw notFound('model')
-      return { id: known.id, label: known.label, engine: known.engine }
+      const { id: own, label, engine } = known(describedEngine(id))
+      return { id: own, label, engine }
     },
     /** Maximum tokens of prompt and answer together at the first target; no limit without a target. */
     window: (id: string): number => targetsOf(id)[0]?.window ?? Number.MAX_SAFE_INTEGER,
@@ -280,17 +279,13 @@ function enginesOf(word: string | null | undefined): string[] {
   return entry && entry.mode !== 'auto' ? [entry.id] : ENGINES.flatMap(({ id, kind }) => (kind === 'text' ? id : []))
 }
 
-function entryOf(id: string): EngineEntry {
-  const entry = findEngine(id)
+/** Throws 404 if there is no such engine. */
+function known<Entry>(entry: Entry | null): Entry {
   if (!entry) throw notFound('model')
   return entry
 }
 
-function imageEntryOf(id: string): EngineEntry {
-  const entry = findImageEngine(id)
-  if (!entry) throw notFound('model')
-  return entry
-}
+const entryOf = (id: string): EngineEntry => known(findEngine(id))
 
 /** The targets of a text engine, in order; none for an unknown one. */
 const targetsIn = (targets: Targets, id: string): readonly Target[] => targets.get(findEngine(id)?.id ?? '') ?? []

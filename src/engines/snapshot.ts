@@ -1,11 +1,10 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import { type Candidate, createAnswering, type Observe, type Reply, tryTargets } from './answering'
+import { type Candidate, callFirst, createAnswering, type Observe } from './answering'
 import { AUDIO_ENGINES, type AudioEngine, ENGINES, type EngineEntry, IMAGE_ENGINES, type VectorSpace } from './catalog'
 import { type EngineConfig, fingerprintOf } from './config'
 import type { EmbeddingRequest, SpeechRequest, Transcription, TranscriptionRequest } from './engine'
 import { type Driver, EngineFailure } from './engine'
-import { engineErrors } from './failures'
 import type { UpstreamPart } from './parts'
 import { createProbes } from './probes'
 import { createTargets, type Origin, type Target, type Targets } from './targets'
@@ -149,17 +148,14 @@ function createSounding({ targets, ...deps }: Deps, vectors: VectorSpace | null)
     const candidates = (targets.get(engineId) ?? [])
       .filter(({ driver }) => isFit(driver))
       .map((target) => ({ engineId, target, fallback: false }))
-    if (!candidates.length) throw engineErrors.engineMissing.with({ retryAfterS: 60 }, mode)
-    const begin = ({ driver, model, slots }: Target): Promise<T> => {
-      const request = async () =>
-        (await call(driver, model)) ??
-        Promise.reject(new EngineFailure('config', `this kind of upstream does not support ${kind}`))
-      return slots ? slots.hold(origin, signal, request) : request()
-    }
-    const input = { request: { mode, signal, origin }, candidates, countTokens: () => 0, begin }
-    const reached: Reply<T> = await tryTargets(input, deps)
-    reached.permit.succeeded()
-    return reached.value
+    const missing = `this kind of upstream does not support ${kind}`
+    const { value } = await callFirst(
+      deps,
+      { mode, signal, origin },
+      candidates,
+      async ({ driver, model }) => (await call(driver, model)) ?? Promise.reject(new EngineFailure('config', missing)),
+    )
+    return value
   }
 }
 

@@ -1,9 +1,8 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import { type Observe, tryTargets } from './answering'
+import { callFirst, type Observe } from './answering'
 import type { VideoDriver, VideoRequest, VideoState } from './engine'
 import { EngineFailure } from './engine'
-import { engineErrors } from './failures'
 import type { Origin, Target, Targets } from './targets'
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number; hasBuiltin: boolean }
@@ -32,15 +31,11 @@ export function createVideoCalls({ targets, hasBuiltin, ...deps }: Deps) {
      */
     async requestVideo(request: Omit<VideoRequest, 'model'> & { origin: Origin }): Promise<UpstreamVideo> {
       const candidates = own().map((target) => ({ engineId: ENGINE, target, fallback: false }))
-      if (!candidates.length) throw engineErrors.engineMissing.with({ retryAfterS: 60 }, 'video')
-      const { origin, signal, ...wanted } = request
-      const begin = async ({ driver, model, slots }: Target): Promise<string> => {
-        const request = () => driver.video!.order({ ...wanted, signal, model }).catch(doubting)
-        return slots ? slots.hold(origin, signal, request) : request()
-      }
-      const input = { request: { mode: 'video', signal, origin }, candidates, countTokens: () => 0, begin }
-      const { value, target, permit } = await tryTargets(input, deps)
-      permit.succeeded()
+      const { origin, ...wanted } = request
+      const ordered = { mode: 'video', signal: request.signal, origin }
+      const { value, target } = await callFirst(deps, ordered, candidates, ({ driver, model }) =>
+        driver.video!.order({ ...wanted, model }).catch(doubting),
+      )
       return { target: target.id, id: value }
     },
 

@@ -25,8 +25,10 @@ import {
 import { groundedness, jailbreak, pii, promptInjection, regexMatch } from './detectors'
 import { systemPromptLeak } from './detectors-system-prompt-leak'
 import {
+  countsOf,
   DEFAULT_THRESHOLD,
   defineGuardrail,
+  findingOfMatches,
   type Guardrail,
   type GuardrailId,
   InvalidConfig,
@@ -149,12 +151,10 @@ const urlAllowlist = defineGuardrail({
   }),
   prepare({ domains }) {
     const allowed = new Set(domains.map(domainOf))
-    return (text) => {
-      const foreign = urlsBut(text, (host) => isAllowed(host, allowed))
-      if (!foreign.length) return null
-      const matches = foreign.map((place) => ({ ...place, kind: 'url' }))
-      return { detail: `holds addresses of hosts that are not on the list (${matches.length})`, matches }
-    }
+    return findingOfMatches(
+      (text) => urlsBut(text, (host) => isAllowed(host, allowed)).map((place) => ({ ...place, kind: 'url' })),
+      ({ length }) => `addresses of hosts that are not on the list (${length})`,
+    )
   },
 })
 
@@ -195,13 +195,13 @@ const blockedTerms = defineGuardrail({
     const blank = terms.findIndex((term) => !/[^\s\p{C}\p{M}]/u.test(term))
     if (blank >= 0) throw new InvalidConfig(`terms[${blank}]`, 'has no visible letter, digit or sign to match')
     const compiled = compileTerms(terms, match === 'word')
-    return (text) => {
-      const view = reading(text)
-      const found = compiled.find(view.text)
-      if (!found.length) return null
-      const matches = found.map(({ start, end }) => ({ ...view.span(start, end), kind: 'blocked_term' }))
-      return { detail: `holds blocked terms (${found.length})`, matches }
-    }
+    return findingOfMatches(
+      (text) => {
+        const view = reading(text)
+        return compiled.find(view.text).map(({ start, end }) => ({ ...view.span(start, end), kind: 'blocked_term' }))
+      },
+      ({ length }) => `blocked terms (${length})`,
+    )
   },
 })
 
@@ -220,13 +220,7 @@ const secrets = defineGuardrail({
   phases: ['input', 'output', 'tool_call', 'tool_result'],
   verdicts: ['block', 'redact', 'flag'],
   config: strictObject({}),
-  prepare: () => (text) => {
-    const matches = findSecrets(text)
-    if (!matches.length) return null
-    const kinds = Map.groupBy(matches, ({ kind }) => kind)
-    const detail = [...kinds].map(([kind, all]) => `${NAMES[kind]} (${all.length})`).join(', ')
-    return { detail: `holds ${detail}`, matches }
-  },
+  prepare: () => findingOfMatches(findSecrets, countsOf(NAMES)),
 })
 
 /** Compares names exactly, because two tools may differ only by a capital letter. */
@@ -250,13 +244,7 @@ const profanity = defineGuardrail({
   phases: ['input', 'output'],
   verdicts: ['block', 'redact', 'flag'],
   config: strictObject({}),
-  prepare() {
-    const find = profanityFinder()
-    return (text) => {
-      const matches = find(text)
-      return matches.length ? { detail: `holds rude words (${matches.length})`, matches } : null
-    }
-  },
+  prepare: () => findingOfMatches(profanityFinder(), ({ length }) => `rude words (${length})`),
 })
 
 const maxLength = defineGuardrail({

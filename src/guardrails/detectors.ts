@@ -8,14 +8,15 @@ import {
   type Entity,
   type LinearPattern,
   loadModel,
-  type PersonalData,
   personalDataFinder,
   remember,
 } from '../text'
 import {
+  countsOf,
   DEFAULT_THRESHOLD,
   defineGuardrail,
   type Finding,
+  findingOfMatches,
   type Inspect,
   InvalidConfig,
   type Match,
@@ -172,19 +173,8 @@ export const pii = defineGuardrail({
   phases: ['input', 'output', 'tool_call', 'tool_result'],
   verdicts: ['block', 'redact', 'flag'],
   config: strictObject({ entities: t.Optional(t.Array(oneOf(ENTITIES), { minItems: 1, uniqueItems: true })) }),
-  prepare({ entities = [...DEFAULT] }) {
-    const find = personalDataFinder(entities)
-    return (text) => {
-      const matches = find(text)
-      return matches.length ? { detail: `holds ${counted(matches)}`, matches } : null
-    }
-  },
+  prepare: ({ entities = [...DEFAULT] }) => findingOfMatches(personalDataFinder(entities), countsOf(NAMES)),
 })
-
-function counted(found: readonly PersonalData[]): string {
-  const kinds = Map.groupBy(found, ({ kind }) => kind)
-  return [...kinds].map(([kind, all]) => `${NAMES[kind]} (${all.length})`).join(', ')
-}
 
 const MAX_CHARS = 512
 /**

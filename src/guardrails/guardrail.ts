@@ -123,6 +123,20 @@ export function defineGuardrail<Config extends TSchema>(
   } as Guardrail
 }
 
+/** An inspection that fires for what `find` matches. `describe` says what the text holds. */
+export const findingOfMatches =
+  (find: (text: string) => readonly Match[], describe: (matches: readonly Match[]) => string): Inspect =>
+  (text) => {
+    const matches = find(text)
+    return matches.length ? { detail: `holds ${describe(matches)}`, matches } : null
+  }
+
+/** The number of matches of each kind: `e-mail address (2), phone number (1)`. */
+export const countsOf =
+  (names: Readonly<Record<string, string>>) =>
+  (matches: readonly Match[]): string =>
+    [...Map.groupBy(matches, ({ kind }) => kind)].map(([kind, all]) => `${names[kind]} (${all.length})`).join(', ')
+
 /** The finding of a rule whose threshold is so low that ordinary texts reach it. It fires, but makes no accusation. */
 export const ordinaryFinding = (score: number, threshold: number): Finding => ({
   detail: `looks ordinary, but its score (${score.toFixed(2)}) reaches the threshold (${threshold})`,

@@ -1,5 +1,4 @@
-import type { Origin } from '../engines'
-import type { Call } from '../kernel/caller'
+import { type Call, ownerOf } from '../kernel/caller'
 import type { WorkerPool } from '../kernel/worker-pool'
 import { createCollectSources, type Gathering, type Memory, type Own } from './collect-sources'
 import { noSources, nothingFound } from './errors'
@@ -57,7 +56,6 @@ type Deps = {
   own: Own
   author: ReturnType<typeof createWriteReport>
   reading: WorkerPool<ReadingOrder | CopiesInput, Reading | Copies>
-  originOf(call: Call): Origin
 }
 
 const READ_MS = 60_000
@@ -67,7 +65,7 @@ const READ_MS = 60_000
  * consists of quotations. Checks each sentence of an engine against the passages it cites. Throws 400 when nothing can
  * be read or nothing is relevant, and what engines throw.
  */
-export function createRunResearch({ web, own, author, reading, originOf }: Deps) {
+export function createRunResearch({ web, own, author, reading }: Deps) {
   const collectSources = createCollectSources({ web, own, copiesOf })
   return runResearch
 
@@ -139,7 +137,7 @@ export function createRunResearch({ web, own, author, reading, originOf }: Deps)
   }
 
   async function copiesOf(texts: readonly string[], { call, signal }: Gathering): Promise<readonly (number | null)[]> {
-    const found = await reading.run({ texts }, { timeoutMs: READ_MS, signal, who: originOf(call).owner })
+    const found = await reading.run({ texts }, { timeoutMs: READ_MS, signal, who: ownerOf(call.caller) })
     return (found as Copies).copyOf
   }
 
@@ -156,7 +154,7 @@ export function createRunResearch({ web, own, author, reading, originOf }: Deps)
       maxNotes,
       maxOfSource,
     }
-    return (await reading.run(input, { timeoutMs: READ_MS, signal, who: originOf(call).owner })) as Reading
+    return (await reading.run(input, { timeoutMs: READ_MS, signal, who: ownerOf(call.caller) })) as Reading
   }
 }
 

@@ -1,7 +1,7 @@
 import { actingIdentityOf } from '../accounts'
 import type { Billing, Prices } from '../billing'
 import { type ChargingService, type Later, type PublicJobs, pollUrlOf, promptIn } from '../charging'
-import { type EngineService, originOf } from '../engines'
+import type { EngineService } from '../engines'
 import type { Files } from '../files'
 import type { ArtifactId } from '../files/schema'
 import type { Jobs } from '../jobs'
@@ -86,8 +86,8 @@ export function createResearch(deps: Deps) {
     script: new URL('./notes.worker.ts', import.meta.url),
     ...LIMITS,
   })
-  const author = createWriteReport({ engines, originOf })
-  const runResearch = createRunResearch({ web, own: createOwnTexts(deps), author, reading, originOf })
+  const author = createWriteReport({ engines })
+  const runResearch = createRunResearch({ web, own: createOwnTexts(deps), author, reading })
   const engineId = () => engines.forMode(MODE)
   const reservations = createReservations()
   const kind = researchKind({ ...deps, reservations, conduct: runResearch, hasModel: author.hasModel, engineId })

@@ -1,4 +1,4 @@
-import type { EngineService, Origin } from '../engines'
+import { type EngineService, originOf } from '../engines'
 import type { Call } from '../kernel/caller'
 import type { Memory } from './collect-sources'
 import { type Disagreement, disagreementsIn } from './differences'
@@ -22,7 +22,6 @@ const MODE = 'research'
 
 type Deps = {
   engines: Pick<EngineService, 'answer' | 'isFree' | 'isConnected' | 'forMode' | 'countTokens' | 'window'>
-  originOf(call: Call): Origin
 }
 type Request = { prompt: string; depth: Depth; call: Call; signal: AbortSignal; memory: Memory }
 type Writing = { plan: Plan; notes: readonly Note[]; titles: readonly string[]; question: Request; turns: Turn[] }
@@ -35,7 +34,7 @@ type Written = {
 }
 
 /** Plans and writes reports: with an engine, or by rules when no language model is connected. */
-export function createWriteReport({ engines, originOf }: Deps) {
+export function createWriteReport({ engines }: Deps) {
   return { hasModel, planned, write }
 
   /** Whether an engine writes the reports. */

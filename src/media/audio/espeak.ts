@@ -50,25 +50,9 @@ export function createLocalSpeech({ program, folder }: Deps) {
       const { variant, pitch, amplitude } = LOCAL_VOICES[voice]
       const language = languageOf(text) ?? 'en'
       const name = `${NAMES[language] ?? language}${variant}`
-      await written(
-        path,
-        text,
-        [
-          '--stdin',
-          '--stdout',
-          '-b',
-          '1',
-          '-v',
-          name,
-          '-s',
-          `${Math.max(words, MIN_WORDS_A_MINUTE)}`,
-          '-p',
-          `${pitch}`,
-          '-a',
-          `${amplitude}`,
-        ],
-        signal,
-      )
+      const rate = Math.max(words, MIN_WORDS_A_MINUTE)
+      const spoken = ['-v', name, '-s', `${rate}`, '-p', `${pitch}`, '-a', `${amplitude}`]
+      await written(path, text, ['--stdin', '--stdout', '-b', '1', ...spoken], signal)
       const stretch = Math.max(1, MIN_WORDS_A_MINUTE / words)
       return await encoder.run({ path, stretch }, { timeoutMs: ENCODE_MS, signal, who: owner })
     } finally {

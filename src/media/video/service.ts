@@ -12,40 +12,29 @@ import {
   type Work,
 } from '../../charging'
 import { EngineFailure, type EngineService, engineErrors, type Origin, originOf } from '../../engines'
-import type { Draft, Files, Source } from '../../files'
+import type { Draft, Files } from '../../files'
 import { type About, ArtifactId } from '../../files/schema'
 import { GiveUp, type Running } from '../../jobs'
 import { type Call, ownerOf, type TenantCaller } from '../../kernel/caller'
 import { type Clock, iso } from '../../kernel/clock'
 import { AppError } from '../../kernel/errors'
-import { createWorkerPool, WorkerFailure } from '../../kernel/worker-pool'
+import { createWorkerPool, WorkerFailure, type WorkerPool } from '../../kernel/worker-pool'
 import { mediaErrors } from '../errors'
 import { FRAMES, type VideoAccepted, VideoId, type VideoInput } from '../schema'
 import type { Video } from './drawn.worker.ts'
 import { ENGINE, KEY_IS_GONE, type StoredVideo, VIDEO_LIMIT_MS, type VideoOptions, videoOptionsOf } from './input'
 import { createMarker } from './marker'
 import type { ClipInput } from './storyboard'
-import { createUpstream, type StoredProgress, type Upstream, type UpstreamProgress } from './upstream'
-
-type Watch = {
-  signal: AbortSignal
-  /** The owner of the clip. */
-  owner: string
-  /** Reports the percentage done, once for each second of the clip. */
-  notify(percent: number): void
-}
+import { createUpstream, type StoredProgress, type UpstreamProgress, type VideoContext } from './upstream'
 
 /** Enough for a minute of video on a busy machine. */
 const VIDEO_MS = 600_000
 
-type VideoMaker = ReturnType<typeof createVideoMaker>
-
-type DrawnAround = Parameters<VideoMaker>[1] & { receive(bytes: Source, mimeType: string): Promise<Draft> }
+/** The context of a drawn clip. `notify` reports the percentage done, once for each second of the clip. */
+type DrawnAround = Pick<VideoContext, 'signal' | 'owner' | 'notify' | 'receive'>
 
 /** The engine name that is also used for pictures drawn here. */
 const LOCAL = 'svc-local-vector'
-
-type InlineDeps = { video: VideoMaker; upstream: Upstream; engines: Pick<EngineService, 'dropVideo'> }
 
 /** A finished video, with the engine that its job names. */
 type MadeVideo = Omit<StoredProgress, 'ordered'> & { engine: string }
@@ -97,12 +86,18 @@ export type VideoService = ReturnType<typeof createVideo>
 export function createVideo(deps: Deps) {
   const { clock, engines, charging, prices, publicJobs, settings, folder, files } = deps
   const program = settings.videoMarker ? Bun.which(settings.videoMarker) : null
-  const video = createVideoMaker()
+  // Draws clips by rules, one at a time, each in a process that ends when its job is cancelled.
+  const pool = createWorkerPool<ClipInput, Video>({
+    script: new URL('./drawn.worker.ts', import.meta.url),
+    max: 1,
+    idleMs: 30_000,
+    memoryBytes: 1024 ** 3,
+  })
   const upstream = createUpstream({ ...deps, mark: createMarker({ program, folder }) })
   // Drawing: fifteen minutes, two attempts (docs/api.md 7).
   const drawing = { name: 'media.video', retry: { attempts: 2, delayMs: () => 2_000 }, concurrency: 2 }
   const drawn = videoKind(deps, { ...drawing, concurrencyPerKey: 2 }, true, async (job) => ({
-    ...(await drawnBy(video, job.payload, {
+    ...(await drawnBy(pool, job.payload, {
       signal: job.signal,
       owner: job.owner!,
       notify: (percent) => job.progress(percent, 'drawing'),
@@ -134,7 +129,6 @@ export function createVideo(deps: Deps) {
     })),
     engine: 'svc-vision',
   }))
-  const inline = createInlineVideo({ engines, video, upstream })
   publicJobs.define(drawn)
   publicJobs.define(bought)
 
@@ -198,6 +192,46 @@ export function createVideo(deps: Deps) {
     if (who === null) throw engineErrors.engineMissing.with({ retryAfterS: 60 }, 'video')
     return who === 'upstream' ? { kind: bought, free: false } : { kind: drawn, free: true }
   }
+
+  /**
+   * Makes a video within a request. An abort of `signal` ends it and cancels the order at the upstream. Throws 503
+   * `engine_unavailable`, 400 if the engine rejects the prompt.
+   */
+  async function inline(call: Call, options: VideoOptions, { free, keep, signal }: Around): Promise<InlineVideo> {
+    const around = { signal, owner: ownerOf(call.caller), notify: () => {}, receive: keep }
+    try {
+      const { seconds, warnings, ...made } = free ? await drawnBy(pool, options, around) : await boughtNow(call, options, around)
+      const files = [made.clip, ...(made.still ? [made.still] : [])]
+      return { files, engineId: ENGINE, free, seconds, warnings }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof GiveUp)
+        throw error.cause instanceof AppError ? error.cause : mediaErrors.videoNotMade(error.message)
+      if (error instanceof WorkerFailure) throw mediaErrors.videoNotMade(NOT_DRAWN)
+      throw error instanceof EngineFailure ? mediaErrors.videoNotMade.with({ cause: error }, NOT_FETCHED) : error
+    }
+  }
+
+  async function boughtNow(call: Call, options: VideoOptions, around: DrawnAround) {
+    const { signal } = around
+    const stealth = options.mode === 'stealth_video'
+    signal.throwIfAborted()
+    const aborted = once(signal, 'abort').then((): never => {
+      throw signal.reason
+    })
+    const making = upstream(options, {
+      ...around,
+      key: options.id,
+      origin: { ...originOf(call), stealth },
+      known: null,
+      keep: async () => {},
+      isOver: async () => true,
+    })
+    // A request in flight completes in the background and is then dropped. The caller does not wait for it.
+    const made = await Promise.race([making, aborted])
+    if (stealth) void engines.dropVideo(made.ordered)
+    return made
+  }
 }
 
 function storedOf(
@@ -237,58 +271,16 @@ function videoKind(
   }
 }
 
-/**
- * Makes a video within a request, which charges for it (docs/api.md 2.4). An abort of `signal` ends it and cancels the
- * order at the upstream. Throws 503 `engine_unavailable`, 400 if the engine rejects the prompt.
- */
-function createInlineVideo({ video, upstream, engines }: InlineDeps) {
-  return async function make(call: Call, options: VideoOptions, { free, keep, signal }: Around): Promise<InlineVideo> {
-    try {
-      const { seconds, warnings, ...made } = free ? await drawn() : await bought()
-      const files = [made.clip, ...(made.still ? [made.still] : [])]
-      return { files, engineId: ENGINE, free, seconds, warnings }
-    } catch (error) {
-      signal.throwIfAborted()
-      if (error instanceof GiveUp)
-        throw error.cause instanceof AppError ? error.cause : mediaErrors.videoNotMade(error.message)
-      if (error instanceof WorkerFailure) throw mediaErrors.videoNotMade(NOT_DRAWN)
-      throw error instanceof EngineFailure ? mediaErrors.videoNotMade.with({ cause: error }, NOT_FETCHED) : error
-    }
-
-    function drawn() {
-      return drawnBy(video, options, { signal, owner: ownerOf(call.caller), notify: () => {}, receive: keep })
-    }
-
-    async function bought() {
-      const stealth = options.mode === 'stealth_video'
-      signal.throwIfAborted()
-      const aborted = once(signal, 'abort').then((): never => {
-        throw signal.reason
-      })
-      const making = upstream(options, {
-        key: options.id,
-        owner: ownerOf(call.caller),
-        origin: { ...originOf(call), stealth },
-        signal,
-        known: null,
-        keep: async () => {},
-        isOver: async () => true,
-        notify: () => {},
-        receive: keep,
-      })
-      // A request in flight completes in the background and is then dropped. The caller does not wait for it.
-      const made = await Promise.race([making, aborted])
-      if (stealth) void engines.dropVideo(made.ordered)
-      return made
-    }
-  }
-}
-
 /** Draws a video in a process and stores its clip and poster. */
-async function drawnBy(video: VideoMaker, options: VideoOptions, { receive, ...watch }: DrawnAround) {
+async function drawnBy(
+  pool: WorkerPool<ClipInput, Video>,
+  options: VideoOptions,
+  { receive, owner: who, ...watch }: DrawnAround,
+) {
   const { id, mode, prompt, style, seconds, aspectRatio } = options
   const [width, height] = FRAMES[aspectRatio]
-  const { mp4, poster } = await video({ prompt, style, width, height, seconds }, watch)
+  const input = { prompt, style, width, height, seconds }
+  const { mp4, poster } = await pool.run(input, { timeoutMs: VIDEO_MS, who, ...watch })
   const shared = { engine: LOCAL, model: ENGINE, width, height, prompt: mode === 'video' ? prompt : null }
   const clip: About = { type: 'video', filename: `${id}.mp4`, durationSeconds: seconds, ...shared }
   const still: About = { type: 'image', filename: `${id}.png`, ...shared }
@@ -298,19 +290,5 @@ async function drawnBy(video: VideoMaker, options: VideoOptions, { receive, ...w
     seconds,
     cost: 0,
     warnings: [],
-  }
-}
-
-/** Draws clips by rules, one at a time, each in a process that ends when its job is cancelled. */
-function createVideoMaker() {
-  const pool = createWorkerPool<ClipInput, Video>({
-    script: new URL('./drawn.worker.ts', import.meta.url),
-    max: 1,
-    idleMs: 30_000,
-    memoryBytes: 1024 ** 3,
-  })
-
-  return function video(input: ClipInput, { signal, owner, notify }: Watch): Promise<Video> {
-    return pool.run(input, { timeoutMs: VIDEO_MS, signal, who: owner, notify })
   }
 }

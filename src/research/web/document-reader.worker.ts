@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib'
 import { extractImages, getDocumentProxy } from 'unpdf'
+import { reencodeImage } from '../../kernel/pictures'
 import { beginningOf } from '../../kernel/text'
 import { answerTasks } from '../../kernel/worker-pool'
 import { mailsIn, mailText, rtfText } from './mail-rtf'
@@ -104,13 +105,8 @@ async function pagesAsPictures(bytes: Uint8Array): Promise<string[]> {
       const found = await extractImages(document, number)
       const [largest] = found.toSorted((a, b) => b.width * b.height - a.width * a.height)
       if (!largest) continue
-      const { width, height } = largest
-      const scale = Math.min(1, MAX_SIDE / Math.max(width, height))
-      const drawn = new Bun.Image(pngOf(largest)).resize(
-        Math.max(1, Math.round(width * scale)),
-        Math.max(1, Math.round(height * scale)),
-      )
-      pictures.push(Buffer.from(await drawn.jpeg().bytes()).toString('base64'))
+      const drawn = await reencodeImage(pngOf(largest), { as: () => 'jpeg', maxSide: MAX_SIDE })
+      if (drawn) pictures.push(Buffer.from(drawn.bytes).toString('base64'))
     }
     return pictures
   } finally {
