@@ -74,12 +74,10 @@ export function createRecord({ clock, usage, audit, events, engines }: Deps) {
         const output = { cost_cents, engine, error_code: errorCode, fallback_used: fallbackUsed, status }
         return { call, entry: entryOf(charging, output), usage: usageOf(charging, outcome) }
       },
-      tell: (tx) => (hasEvent || guardrails.length ? emitAll(tx) : null),
-    }
-
-    async function emitAll(tx: Tx): Promise<void> {
-      await emitFirings(events, tx, charging, guardrails)
-      if (hasEvent) await tell(tx, charging, outcome)
+      tell(tx) {
+        if (!hasEvent) return guardrails.length ? emitFirings(events, tx, charging, guardrails) : null
+        return emitFirings(events, tx, charging, guardrails).then(() => tell(tx, charging, outcome))
+      },
     }
   }
 

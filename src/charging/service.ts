@@ -247,11 +247,9 @@ export function createHolds({ store, clock, billing, audit, usage }: HoldsDeps) 
   ): Hold | null | Promise<Hold | null> {
     const wanted = { ...payerOf(caller), ref: refOf(id, clock.now()), amount }
     const sharing = surely ? null : billing.reserveShared(wanted)
-    return sharing instanceof Promise ? placeShared(wanted, sharing) : (sharing ?? placeOwn(wanted, surely))
-  }
-
-  async function placeShared(wanted: Reservation, sharing: Promise<Hold | null>): Promise<Hold | null> {
-    return (await sharing) ?? placeOwn(wanted, false)
+    return sharing instanceof Promise
+      ? sharing.then((shared) => shared ?? placeOwn(wanted, false))
+      : (sharing ?? placeOwn(wanted, surely))
   }
 
   async function placeOwn(wanted: Reservation, surely: boolean): Promise<Hold | null> {
@@ -280,11 +278,10 @@ export function createHolds({ store, clock, billing, audit, usage }: HoldsDeps) 
    */
   function end(ending: CallEnd): Promise<number> {
     const isAlone = ending.isAlone || ending.hold?.capped
-    return releasedIfLost(ending, isAlone ? endAlone(ending) : store.writeTogether(endAll, ending))
-  }
-
-  function endAlone(ending: CallEnd): Promise<number> {
-    return store.write(async (tx) => (await endAll(tx, [ending]))[0]!)
+    const written = isAlone
+      ? store.write(async (tx) => (await endAll(tx, [ending]))[0]!)
+      : store.writeTogether(endAll, ending)
+    return releasedIfLost(ending, written)
   }
 
   async function endAll(tx: Tx, endings: readonly CallEnd[]): Promise<readonly number[]> {

@@ -9,7 +9,7 @@ import { AppError, atField } from '../kernel/errors'
 import { failpoint } from '../kernel/failpoint'
 import type { Tx } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
-import { checksOf, codeBlocks, isProject, kindOf, problemsIn, zipOf } from '../media'
+import { checksOf, codeBlocks, codeFiles, kindOf, problemsIn } from '../media'
 import type { AgentResult } from './agent-schema'
 import { cacheScopeOf, type StoredAnswer } from './cache'
 import { costOfTurns } from './open'
@@ -262,7 +262,7 @@ const unless =
 /** Stores the code files of an answer. Without room for them, the answer is given without links. */
 async function receiveCode({ files }: PipelineDeps, run: Run, text: string, maker: Maker): Promise<StoredCode[]> {
   const all: StoredCode[] = []
-  for (const file of codeFiles(text, maker)) {
+  for (const file of codeFilesIn(text, maker)) {
     const draft = await files.receive(file.bytes, file.mimeType).catch(unless('conflict', 'unavailable'))
     if (draft) run.drafts.push(draft)
     all.push({ ...file, draft })
@@ -328,18 +328,14 @@ export function codeArtifacts(text: string, { model, createdAt }: Maker): Artifa
   }))
 }
 
-/** The code files of an answer. For a project, also one archive of all of them. */
-function codeFiles(text: string, maker: Maker): CodeFile[] {
+/** The code files of an answer, each with the artifact that it is without stored bytes. */
+function codeFilesIn(text: string, maker: Maker): CodeFile[] {
+  const loose = codeArtifacts(text, maker)
   const by = { engine: maker.model.engine, model: maker.model.id }
-  const files = codeArtifacts(text, maker).map((loose): CodeFile => {
-    const { filename, mime_type: mimeType, content, language } = loose
-    // Every file has a name. It has a title only if the answer gives its path.
-    const title = filename.includes('/') ? filename : null
-    const about: About = { type: 'code', filename, title, content, language, ...by }
-    return { bytes: new TextEncoder().encode(content ?? ''), mimeType, about, loose }
-  })
-  const blocks = codeBlocks(text)
-  if (!isProject(blocks)) return files
-  const about: About = { type: 'file', filename: 'project.zip', title: 'project.zip', ...by }
-  return [...files, { bytes: zipOf(blocks, maker.createdAt), mimeType: 'application/zip', about, loose: null }]
+  return codeFiles(codeBlocks(text), maker.createdAt, by).map(({ about, ...file }, at) => ({
+    ...file,
+    // Code has a title only if the answer gives its path.
+    about: about.type === 'code' && !about.filename.includes('/') ? { ...about, title: null } : about,
+    loose: loose[at] ?? null,
+  }))
 }

@@ -160,14 +160,11 @@ export function assertUrl({ attachment, path }: SentImage, outbound: Pick<Outbou
  * or the URL in the body.
  */
 export function assertAttachment(attachment: Attachment, path: string): void {
-  const inline = attachment.type === 'image_base64' ? base64Of(attachment.data) : inlineOf(attachment.url)
-  if (inline !== null) assertPicture(inline, path)
-  else if (attachment.type === 'image_url' && attachment.url.length > MAX_ADDRESS_CHARS) {
+  const data = attachment.type === 'image_base64' ? base64Of(attachment.data) : inlineOf(attachment.url)
+  if (data === null) {
+    if (attachment.type === 'image_base64' || attachment.url.length <= MAX_ADDRESS_CHARS) return
     throw invalidInput(path, `"${path}" has more than ${MAX_ADDRESS_CHARS} characters.`)
   }
-}
-
-function assertPicture(data: string, path: string): void {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(data)) throw invalidInput(path, `"${path}" is not base64.`)
   const bytes = Math.floor((data.length * 3) / 4) - (data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0)
   if (bytes > MAX_IMAGE_BYTES) throw invalidInput(path, `"${path}" is larger than 15 MiB decoded.`)

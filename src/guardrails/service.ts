@@ -78,16 +78,14 @@ export function createGuardrails({
     /** The guard of one run. Null for a caller without a policy. Synchronous when the policy is cached. */
     guardOf(caller: TenantCaller): Guard | null | Promise<Guard | null> {
       const policy = lookup.policyOf(caller)
-      return policy instanceof Promise ? guardLater(policy, caller) : guardBy(policy, caller)
+      return policy instanceof Promise
+        ? policy.then((ready) => guardBy(ready, caller))
+        : guardBy(policy, caller)
     },
   }
 
   function guardBy(policy: CompiledPolicy | null, caller: TenantCaller): Guard | null {
     return policy && createGuard(policy, deps.runner, ownerOf(caller))
-  }
-
-  async function guardLater(policy: Promise<CompiledPolicy | null>, caller: TenantCaller): Promise<Guard | null> {
-    return guardBy(await policy, caller)
   }
 }
 
@@ -268,11 +266,7 @@ function cachedPolicy<K extends string>(
 }
 
 function inMemory(known: Known, read: Read): CompiledPolicy | null | Promise<CompiledPolicy | null> {
-  return known.id === null ? null : (compiledPolicy(known.id, known.fingerprint) ?? compiledAgain(read))
-}
-
-/** Compiles a policy again after it was evicted from the cache. */
-async function compiledAgain(read: Read): Promise<CompiledPolicy | null> {
-  const row = await read()
-  return row ? compilePolicy(row) : null
+  if (known.id === null) return null
+  // A policy that was evicted from the cache is compiled again.
+  return compiledPolicy(known.id, known.fingerprint) ?? read().then((row) => (row ? compilePolicy(row) : null))
 }

@@ -242,17 +242,9 @@ export function createCode({ clock, engines, charging }: Deps) {
 
   async function filesOf(work: Work, blocks: readonly CodeBlock[], by: { engineId: string; prompt: string }) {
     const { engine, id: model } = engines.describe(by.engineId)
-    const maker = { engine, model, prompt: by.prompt }
     const files = []
-    for (const { path, language, content } of blocks) {
-      const { mimeType } = kindOf(language)
-      const about: About = { type: 'code', filename: path, title: path, content, language: language || null, ...maker }
-      files.push({ draft: await work.keep(new TextEncoder().encode(content), mimeType), about })
-    }
-    if (isProject(blocks)) {
-      const about: About = { type: 'file', filename: 'project.zip', title: 'project.zip', ...maker }
-      files.push({ draft: await work.keep(zipOf(blocks, clock.now()), 'application/zip'), about })
-    }
+    for (const { bytes, mimeType, about } of codeFiles(blocks, clock.now(), { engine, model, prompt: by.prompt }))
+      files.push({ draft: await work.keep(bytes, mimeType), about })
     return files
   }
 }
@@ -263,6 +255,21 @@ function messagesFor({ prompt = '', language, framework }: Readonly<Record<strin
     { role: 'system', content: INSTRUCTIONS },
     { role: 'user', content: [prompt, hints].filter(Boolean).join('\n\n') },
   ]
+}
+
+/** The files of an answer: its code blocks, and for a project one archive of them all. */
+export function codeFiles(
+  blocks: readonly CodeBlock[],
+  createdAt: number,
+  by: Pick<About, 'engine' | 'model' | 'prompt'>,
+): { bytes: Uint8Array; mimeType: string; about: About }[] {
+  const files = blocks.map(({ path, language, content }) => {
+    const about: About = { type: 'code', filename: path, title: path, content, language: language || null, ...by }
+    return { bytes: new TextEncoder().encode(content), mimeType: kindOf(language).mimeType, about }
+  })
+  if (!isProject(blocks)) return files
+  const about: About = { type: 'file', filename: 'project.zip', title: 'project.zip', ...by }
+  return [...files, { bytes: zipOf(blocks, createdAt), mimeType: 'application/zip', about }]
 }
 
 /** Packs the files of a project into a ZIP archive. No path leads out of the archive (docs/attacks.md O1). */

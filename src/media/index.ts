@@ -1,6 +1,6 @@
 /** Images, videos, documents, code and speech that the server makes or reads. */
 export { type Audio, createAudio, localSpeaker, soundOf, type Transcribed } from './audio/service'
-export { type CodeService, checksOf, codeBlocks, createCode, isProject, kindOf, problemsIn, zipOf } from './code'
+export { type CodeService, checksOf, codeBlocks, codeFiles, createCode, kindOf, problemsIn } from './code'
 export { createDocuments, type Documents } from './documents/service'
 export {
   changesPicture,

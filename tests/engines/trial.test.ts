@@ -11,7 +11,7 @@ const saying = (answer: string | Error): Target => {
     if (answer instanceof Error) throw answer
     await sink.take({ type: 'text', text: answer })
   }
-  return { model: 'small', can: {}, driver: { ask, probe: async () => undefined } } as unknown as Target
+  return { model: 'small', makes: 'text', can: {}, driver: { ask, probe: async () => undefined } } as unknown as Target
 }
 
 test.each([

@@ -160,15 +160,14 @@ export function openBytes(response: Response, timeout: UpstreamTimeout, max = MA
     }
   }
 
-  async function drained(): Promise<void> {
-    while (await next());
-  }
-
   return {
     read,
     taken,
     next,
     async close(isWhole = false) {
+      const drained = async () => {
+        while (await next());
+      }
       if (isWhole && !isOver) await atMost(END_WAIT_MS, drained())
       if (isOver) timeout.finished()
       else await reader!.cancel().catch(() => null)
