@@ -60,7 +60,10 @@ const madeSecrets = (): Stored => ({
 })
 
 /** What `secrets.json` of this folder contains. */
-export const storedIn = (dataDir: string): Stored => read(readFileSync(secretsFile(dataDir), 'utf8'))
+export function storedIn(dataDir: string): Stored {
+  const stored = parsedJson(readFileSync(secretsFile(dataDir), 'utf8'))
+  return typeof stored === 'object' && stored !== null ? stored : {}
+}
 
 export const secretsFile = (dataDir: string): string => join(dataDir, 'secrets.json')
 
@@ -104,12 +107,6 @@ function rewrite(dataDir: string, change: (stored: Stored) => Stored): void {
 }
 
 const textOf = (stored: object): string => `${JSON.stringify(stored, null, 2)}\n`
-
-/** Parses the members of the file. Returns an empty object if the text is not a JSON object. */
-function read(text: string): Stored {
-  const stored = parsedJson(text)
-  return typeof stored === 'object' && stored !== null ? stored : {}
-}
 
 type Options = {
   config: Config

@@ -95,13 +95,9 @@ async function* linesOf(path: string, name: string): AsyncGenerator<CheckpointLi
   let number = 0
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
     number += 1
-    yield { where: `${name} line ${number}`, checkpoint: read(line) }
+    const value = parsedJson(line)
+    yield { where: `${name} line ${number}`, checkpoint: known.is(value) ? value : null }
   }
-}
-
-function read(line: string): Checkpoint | null {
-  const value = parsedJson(line)
-  return known.is(value) ? value : null
 }
 
 /** Drops a last line cut short by a crash, because its `append` never returned. Returns the size, 0 without a file. */

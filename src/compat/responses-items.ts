@@ -109,7 +109,11 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
             `${path}.approval_request_id`,
             `"${path}.approval_request_id" is ${messageOf(id)}, which is not the id of a mcp_approval_request before it.`,
           )
-        if (item.approve === true) allowed.push(allowedIn(request))
+        if (item.approve === true) {
+          const { server_label: label, name, arguments: args } = request
+          const given = parsedJson(wordOf(args, '{}')) ?? null
+          allowed.push({ name: `${wordOf(label)}__${wordOf(name)}`, arguments: given })
+        }
         begin({ role: 'user', content: answerTo(request, item) }, path)
         turn = null
         break
@@ -135,10 +139,6 @@ export function entriesOf(items: readonly Item[], pathOf: (at: number) => string
 
 const calledIn = ({ server_label: label, name, arguments: args }: Item): string =>
   `${wordOf(label)}__${wordOf(name)}(${wordOf(args, '{}')})`
-
-function allowedIn({ server_label: label, name, arguments: args }: Item): AllowedCall {
-  return { name: `${wordOf(label)}__${wordOf(name)}`, arguments: parsedJson(wordOf(args, '{}')) ?? null }
-}
 
 function answerTo(request: Item, { approve, reason }: Item): string {
   if (approve === true) return `Yes: call ${calledIn(request)} now, with exactly these arguments.`

@@ -26,8 +26,8 @@ export function encodeCursor(list: string, { at, id }: Mark): string {
  */
 export function decodeCursor(list: string, cursor: string | undefined): Mark | null {
   if (cursor === undefined) return null
-  const parts = parse(cursor)
-  const [at, id] = parts ?? []
+  const parts = parsedJson(Buffer.from(cursor, 'base64url').toString('utf8'))
+  const [at, id] = Array.isArray(parts) ? parts : []
   if (!Number.isSafeInteger(at) || typeof id !== 'string' || id.length > 64) throw invalidCursor()
   const mark = { at: at as number, id }
   if (encodeCursor(list, mark) !== cursor) throw invalidCursor()
@@ -38,11 +38,6 @@ export const invalidCursor = (): AppError =>
   new AppError('validation_error', '"cursor" was not returned by this list. Leave it out to start at the beginning.', {
     param: 'cursor',
   })
-
-function parse(cursor: string): unknown[] | null {
-  const value = parsedJson(Buffer.from(cursor, 'base64url').toString('utf8'))
-  return Array.isArray(value) ? value : null
-}
 
 /** Makes a page from rows fetched with a limit of one more. An extra row means that there is a next page. */
 export function toPage<T>(list: string, rows: T[], limit: number, markOf: (row: T) => Mark): Page<T> {
