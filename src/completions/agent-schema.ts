@@ -153,6 +153,22 @@ export type AgentResult = CountedTurn & {
   warnings: readonly string[]
 }
 
+/** A result that costs nothing and has no content. */
+export const EMPTY_RESULT: Omit<AgentResult, 'engineId' | 'content'> = {
+  free: false,
+  promptTokens: 0,
+  completionTokens: 0,
+  reasoning: '',
+  refusal: '',
+  finish: 'stop',
+  fallbackUsed: false,
+  ttftMs: null,
+  turns: [],
+  toolUses: [],
+  toolCalls: [],
+  warnings: [],
+}
+
 /** Receives each step of a run as it arrives. A promise is awaited before the run continues. */
 export type Emit = (step: Step) => void | Promise<void>
 

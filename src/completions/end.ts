@@ -10,7 +10,7 @@ import { failpoint } from '../kernel/failpoint'
 import type { Tx } from '../kernel/store'
 import { ReaderLeft } from '../kernel/stream'
 import { checksOf, codeBlocks, codeFiles, kindOf, problemsIn } from '../media'
-import type { AgentResult } from './agent-schema'
+import { type AgentResult, EMPTY_RESULT } from './agent-schema'
 import { cacheScopeOf, type StoredAnswer } from './cache'
 import { costOfTurns } from './open'
 import { activeSkills, contentOf } from './present'
@@ -218,20 +218,14 @@ export function partial({ engines }: PipelineDeps, { engineId, promptTokens, spe
   const broken = { engineId, free: engines.isFree(engineId), promptTokens, completionTokens }
   const turns = half || !spent.turns.length ? [...spent.turns, broken] : [...spent.turns]
   return {
+    ...EMPTY_RESULT,
     engineId,
     free: broken.free,
     promptTokens: turns.reduce((sum, turn) => sum + turn.promptTokens, 0),
     completionTokens: turns.reduce((sum, turn) => sum + turn.completionTokens, 0),
     content: text,
-    reasoning: '',
-    refusal: '',
-    finish: 'stop',
-    fallbackUsed: false,
-    ttftMs: null,
     turns,
     toolUses: spent.toolUses,
-    toolCalls: [],
-    warnings: [],
   }
 }
 

@@ -3,26 +3,10 @@ import { type MadeImage, originOf } from '../engines'
 import { ownerOf } from '../kernel/caller'
 import { captionOf, type MadePictures, pictureDescribed, type VideoService } from '../media'
 import { type Findings, isNothingToRead, type Stored } from '../research'
-import type { AgentResult } from './agent-schema'
+import { type AgentResult, EMPTY_RESULT } from './agent-schema'
 import { researchUse } from './guard'
 import { isHandedOver, isStealth, workOf } from './rules'
 import type { PipelineDeps, Run } from './run'
-
-/** A result that costs nothing and has no content. */
-const EMPTY: Omit<AgentResult, 'engineId' | 'content'> = {
-  free: false,
-  promptTokens: 0,
-  completionTokens: 0,
-  reasoning: '',
-  refusal: '',
-  finish: 'stop',
-  fallbackUsed: false,
-  ttftMs: null,
-  turns: [],
-  toolUses: [],
-  toolCalls: [],
-  warnings: [],
-}
 
 /** How long `auto` waits for research before it continues as a job (docs/api.md 2.4). */
 const HAND_OVER_MS = 60_000
@@ -86,7 +70,7 @@ function agentResultOf(run: Run, found: Findings): AgentResult {
   const counted = turns.map((turn, at) => (at === turns.length - 1 ? { ...turn, pages } : turn))
   const sum = (of: 'promptTokens' | 'completionTokens') => turns.reduce((total, turn) => total + turn[of], 0)
   return {
-    ...EMPTY,
+    ...EMPTY_RESULT,
     engineId,
     free: last?.free ?? true,
     promptTokens: sum('promptTokens'),
@@ -129,7 +113,7 @@ async function filmNow(
     completionTokens: 0,
     seconds: Math.min(seconds, request.seconds ?? seconds),
   }
-  return { ...EMPTY, engineId: run.engineId, free, content, turns: [turn] }
+  return { ...EMPTY_RESULT, engineId: run.engineId, free, content, turns: [turn] }
 }
 
 /** Stores the bytes of a file until it becomes an artifact with the end of the run. */
@@ -145,7 +129,7 @@ const keeperOf =
 function handOver(run: Run, later: Later, why: string): AgentResult {
   run.later = later
   const content = `${why}, so it continues as job ${later.id}. Read its progress and result at ${pollUrlOf(later.id)}.`
-  return { ...EMPTY, engineId: run.engineId, content }
+  return { ...EMPTY_RESULT, engineId: run.engineId, content }
 }
 
 /** Answers with a new or changed picture (docs/api.md 2.2). Throws what image engines throw. */
@@ -179,7 +163,7 @@ export async function answerWithPicture(deps: PipelineDeps, run: Run): Promise<A
   )
   const content = captionFor(captionOf(prompt), changes, made)
   return {
-    ...EMPTY,
+    ...EMPTY_RESULT,
     engineId: run.engineId,
     free,
     content,

@@ -13,7 +13,7 @@ import {
   type Sink,
 } from './engine'
 import { engineErrors, engineRejected } from './failures'
-import type { Permit } from './health'
+import type { Observe, Permit } from './health'
 import { type CheckedUsage, Collector, countPrompt, createMeter, ENOUGH, meterAnswer, type TakePart } from './meter'
 import { createRefusedParameters } from './parameters'
 import { ableTo, missingIn, needsOf, type Origin, type Target, type Targets } from './targets'
@@ -22,25 +22,6 @@ import { ableTo, missingIn, needsOf, type Origin, type Target, type Targets } fr
 export type Candidate = { engineId: string; target: Target; fallback: boolean }
 
 export type Reply<T> = Candidate & { value: T; permit: Permit }
-
-/**
- * One upstream call, for operators. `ms` is the time to the first byte of a stream, or to the whole answer; 0 if no
- * call was made.
- */
-type Attempt = {
-  requestId: string | undefined
-  mode: string
-  target: string
-  ms: number
-  /** The error, in the upstream's words if they may be shown; null when it answered. */
-  error: string | null
-}
-
-/** Outcome of a target. `passed over`: not called, because its breaker was open. */
-type Outcome = 'answered' | 'passed over' | FailureKind
-
-/** Called after every upstream call, and for each target that was passed over. */
-export type Observe = (engineId: string, outcome: Outcome, attempt: Attempt) => void
 
 type AttemptDeps = {
   clock: Clock
@@ -100,14 +81,7 @@ export type Source = {
 
 export type WholeAnswer = Source & Omit<EngineAnswer, 'usage'> & { usage: CheckedUsage }
 
-type Deps = {
-  targets: Targets
-  entries: readonly EngineEntry[]
-  clock: Clock
-  log: Log
-  observe: Observe
-  jitter(): number
-}
+type Deps = AttemptDeps & { targets: Targets; entries: readonly EngineEntry[] }
 
 /** Calls engines: plans the order of targets, uses the first one that answers, and meters its answer. */
 export function createAnswering({ targets, entries, ...deps }: Deps) {

@@ -1,7 +1,26 @@
 import { type Clock, iso } from '../kernel/clock'
 import { createLru } from '../kernel/read-cache'
 import type { Trace } from '../kernel/trace'
-import type { Observe } from './answering'
+import type { FailureKind } from './engine'
+
+/**
+ * One upstream call, for operators. `ms` is the time to the first byte of a stream, or to the whole answer; 0 if no
+ * call was made.
+ */
+type Attempt = {
+  requestId: string | undefined
+  mode: string
+  target: string
+  ms: number
+  /** The error, in the upstream's words if they may be shown; null when it answered. */
+  error: string | null
+}
+
+/** Outcome of a target. `passed over`: not called, because its breaker was open. */
+type Outcome = 'answered' | 'passed over' | FailureKind
+
+/** Called after every upstream call, and for each target that was passed over. */
+export type Observe = (engineId: string, outcome: Outcome, attempt: Attempt) => void
 
 /** Width of a bucket and of the whole window, in ms. */
 export const HEALTH_WINDOWS = {

@@ -1,6 +1,6 @@
 /** Engines that answer prompts: drivers of upstreams, and the built-in engine. */
 
-export type { Observe, RunRequest, WholeAnswer } from './answering'
+export type { RunRequest, WholeAnswer } from './answering'
 export { askShortQuestion, shortAnswerEngine } from './brief'
 export { createBuiltinDriver } from './builtin/client'
 export { needsModel } from './builtin/no-model'
@@ -49,7 +49,7 @@ export {
   type ToolChoice,
 } from './engine'
 export { engineErrors } from './failures'
-export { createUpstreamHealth, HEALTH_WINDOWS, type HealthWindow, type UpstreamHealth } from './health'
+export { createUpstreamHealth, HEALTH_WINDOWS, type HealthWindow, type Observe, type UpstreamHealth } from './health'
 export { addDetails, countPrompt, countTokens, ENOUGH } from './meter'
 export { CACHING, parametersIn } from './parameters'
 export { readKey } from './parts'

@@ -7,7 +7,7 @@ import { invalidInput, notFound } from '../kernel/errors'
 import { errorFields, type Log } from '../kernel/log'
 import { type Loop, startLoop } from '../kernel/loop'
 import type { Store, Tx } from '../kernel/store'
-import type { Observe, PictureRequest, RunOptions, RunRequest } from './answering'
+import type { PictureRequest, RunOptions, RunRequest } from './answering'
 import {
   AUDIO_ENGINES,
   type AudioEngine,
@@ -31,6 +31,7 @@ import {
   upstreamPrices,
 } from './config'
 import type { Driver } from './engine'
+import type { Observe } from './health'
 import { countFiles, countPrompt, countTokens, type TakePart } from './meter'
 import type { Parameter } from './parameters'
 import { createPart, createParts } from './parts'

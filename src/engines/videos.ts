@@ -1,8 +1,9 @@
 import type { Clock } from '../kernel/clock'
 import type { Log } from '../kernel/log'
-import { callFirst, type Observe } from './answering'
+import { callFirst } from './answering'
 import type { VideoDriver, VideoRequest, VideoState } from './engine'
 import { EngineFailure } from './engine'
+import type { Observe } from './health'
 import type { Origin, Target, Targets } from './targets'
 
 type Deps = { targets: Targets; clock: Clock; log: Log; observe: Observe; jitter(): number; hasBuiltin: boolean }
