@@ -78,9 +78,7 @@ export function createGuardrails({
     /** The guard of one run. Null for a caller without a policy. Synchronous when the policy is cached. */
     guardOf(caller: TenantCaller): Guard | null | Promise<Guard | null> {
       const policy = lookup.policyOf(caller)
-      return policy instanceof Promise
-        ? policy.then((ready) => guardBy(ready, caller))
-        : guardBy(policy, caller)
+      return policy instanceof Promise ? policy.then((ready) => guardBy(ready, caller)) : guardBy(policy, caller)
     },
   }
 

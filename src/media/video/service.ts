@@ -200,7 +200,9 @@ export function createVideo(deps: Deps) {
   async function inline(call: Call, options: VideoOptions, { free, keep, signal }: Around): Promise<InlineVideo> {
     const around = { signal, owner: ownerOf(call.caller), notify: () => {}, receive: keep }
     try {
-      const { seconds, warnings, ...made } = free ? await drawnBy(pool, options, around) : await boughtNow(call, options, around)
+      const { seconds, warnings, ...made } = free
+        ? await drawnBy(pool, options, around)
+        : await boughtNow(call, options, around)
       const files = [made.clip, ...(made.still ? [made.still] : [])]
       return { files, engineId: ENGINE, free, seconds, warnings }
     } catch (error) {
