@@ -6,7 +6,8 @@ import { expectData, usageFailure } from '../failure'
 import { deliver } from '../files'
 import { formatOf } from '../globals'
 import { type JsonObject, safeJson } from '../output/json'
-import { eachEntry, type PageQuery, pageIn } from '../pages'
+import { eachEntry, everyEntry, type PageQuery, pageIn } from '../pages'
+import { idAmong } from '../resource'
 import { requireReason, type Shell } from '../shell'
 import { argument, duration, flag, needed, text } from '../words'
 
@@ -15,7 +16,7 @@ type Wanted = { key?: string | undefined; since?: number | undefined }
 type Listed = { id: string; messageCount: number }
 
 const conversationColumns = columnsOf`
-  id ID keep, owner OF, title TITLE, messageCount MESSAGES number, createdAt BEGUN time min, updatedAt LAST time`
+  id, owner OF, title TITLE, messageCount MESSAGES number, createdAt BEGUN time min, updatedAt LAST time`
 const messageColumns = columnsOf`createdAt AT time, role WHO, resolvedMode MODE wide, content TEXT`
 
 const filters = {
@@ -23,7 +24,8 @@ const filters = {
   since: duration('TIME', 'only those with a message in this time'),
 }
 
-const args = { id: argument('id of the conversation') }
+const idFor = idAmong(async (shell) => everyEntry((await conversationsAt(shell, {})).page))
+const args = { id: { ...argument('id of the conversation, or the start of it'), idFor } }
 const command = commandsOf('conversations', { apis: ['tenant', 'operator'], columns: conversationColumns, args })
 
 export const conversationCommands = [
@@ -39,8 +41,8 @@ export const conversationCommands = [
   }),
   command`get ID: Show the owner of a conversation and when it was last used
   With --show-content it shows the messages too. When an operator reads them, this is recorded in the audit chain of the owner as conversation.read.
-  $ conversations get 31aa07c2-…
-  $ conversations get 31aa07c2-… --show-content --reason "ticket 4711"`({
+  $ conversations get 31aa07c2
+  $ conversations get 31aa07c2 --show-content --reason "ticket 4711"`({
     columns: [...conversationColumns, ...messageColumns.slice(1)],
     flags: { showContent: flag('include the messages; recorded for operators') },
     async run(shell, { id, showContent }) {
@@ -54,8 +56,8 @@ export const conversationCommands = [
   }),
   command`items ID (tenant, pages items): List the items of a conversation, newest first
   Items are messages, calls of functions and their results, and thoughts, as GET /conversations/{id}/items has them. For operators, get --show-content shows the messages.
-  $ conversations items 31aa07c2-…
-  $ conversations items 31aa07c2-… --all --json`({
+  $ conversations items 31aa07c2
+  $ conversations items 31aa07c2 --all --json`({
     columns: columnsOf`
       id ID keep, type TYPE, role WHO, status STATUS wide,
       content TEXT ${(item) => itemText(item) ?? JSON.stringify(item)}`,
@@ -86,8 +88,8 @@ export const conversationCommands = [
   }),
   command`delete ID (moderate, exits 3): Delete a conversation and its messages
   This cannot be undone. Recorded as conversation.deleted.
-  $ conversations delete 31aa07c2-…
-  $ conversations delete 31aa07c2-… --yes`({
+  $ conversations delete 31aa07c2
+  $ conversations delete 31aa07c2 --yes`({
     columns: columnsOf`deleted DELETED flag`,
     async find(shell, { id }) {
       const at = await conversationsAt(shell, {})

@@ -52,7 +52,9 @@ describe('conversations (docs/operating.md 2.14)', () => {
       'heron',
     )
     expect(await reads(id)).toMatchObject([{ entity_id: id }])
-    expect((await run(`conversations get ${id}`, { key: ada.key })).stdout).toContain(id)
+    for (const word of [id, id.slice(0, 8)])
+      expect((await run(`conversations get ${word}`, { key: ada.key })).stdout).toContain(id)
+    expect((await run(`conversations get ${id.slice(0, 8)}`)).stdout).toContain(id)
     expect((await run(`conversations get ${id} --show-content`, { key: ada.key })).stdout).toContain('heron')
     expect(await reads(id)).toHaveLength(1)
     expect((await run(`conversations get ${id}`, { key: (await world.person()).key })).exitCode).toBe(3)
