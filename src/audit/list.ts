@@ -52,7 +52,7 @@ const WHOLE_ID = 36
 
 /** Whether `entity_id` can use the partial index of the table, which omits completions. */
 const isIndexed = ({ entity_id, entity_type }: AuditFilters): boolean =>
-  entity_id !== undefined && entity_type !== 'completion' && !/^(chat)?cmpl_/.test(entity_id)
+  entity_id !== undefined && entity_type !== 'completion' && !/^((chat)?cmpl|resp|msg)_/.test(entity_id)
 
 /** A range of a chain, `floor < seq <= ceiling`. `end` is the last `seq` of the whole chain. */
 type SeqRange = { floor: number; ceiling: number; end: number; base: End }

@@ -34,6 +34,9 @@ const IGNORED = ['container', 'context_management'] as const
 
 const OWN_CALL = /^toolu_([0-9A-Za-z]{24})$/
 
+/** The id of an answer in this format. */
+export const messageIdOf = (id: string): string => id.replace(/^[a-z]+_/, 'msg_')
+
 /** The id of a call in this format. Only the prefix changes, because the rest encodes the mode of the run. */
 export const toolUseId = (id: string): string => id.replace(/^call_/, 'toolu_')
 
@@ -81,7 +84,7 @@ export function readMessage(input: MessageInput, warnings: string[]): MessageReq
     omitsThoughts: input.thinking?.display === 'omitted',
     request: {
       ...request,
-      isChat: false,
+      shownId: messageIdOf,
       clientFormat: 'messages',
       ...(input.conversation_id == null ? { tooLong: 'refuse' as const } : {}),
       ...(hosted ? { hosted } : {}),

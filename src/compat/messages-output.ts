@@ -2,7 +2,7 @@ import { chatMetadata, type Progress, TURN_GAP, turnsOf } from '../completions'
 import { randomBase62, sha256Hex } from '../kernel/crypto'
 import { parsedJson } from '../kernel/json'
 import { sseFrame } from '../kernel/stream'
-import { toolUseId } from './messages-input'
+import { messageIdOf, toolUseId } from './messages-input'
 import type { Block, MessageBody, MessageUsage, STOP_REASONS } from './messages-schema'
 
 type Ended = Extract<Progress, { type: 'ended' }>
@@ -21,7 +21,7 @@ const UNCITED = { citations: null }
 export function toMessage(run: Run, answer: Answer, form: Form): MessageBody {
   const warnings: string[] = []
   return {
-    id: idOf(answer.id),
+    id: messageIdOf(answer.id),
     type: 'message',
     role: 'assistant',
     model: answer.model.id,
@@ -34,8 +34,6 @@ export function toMessage(run: Run, answer: Answer, form: Form): MessageBody {
     request_id: run.call.requestId,
   }
 }
-
-const idOf = (id: string): string => id.replace(/^[a-z]+_/, 'msg_')
 
 function blocksOf(run: Run, answer: Answer, form: Form, warnings: string[]): Block[] {
   const { omitsThoughts, uncited = UNCITED } = form
@@ -258,7 +256,7 @@ export function messageFramer({ omitsThoughts, windowOf }: Form): (progress: Pro
         const { model, promptTokens, request } = began
         shows = request.reasoning?.shows ?? false
         const message = {
-          id: idOf(progress.id),
+          id: messageIdOf(progress.id),
           type: 'message',
           role: 'assistant',
           model: model.id,

@@ -81,7 +81,6 @@ export function readResponse(
   const ignored = ignoredIn(input)
   warnings.push(...ignoredWarning(ignored))
   // Changed in place without a copy, because the request belongs to this call only.
-  request.isChat = false
   request.clientFormat = 'responses'
   if (typeof request.conversation === 'object')
     request.conversation = { ...request.conversation, inContext, stored: true }

@@ -97,6 +97,7 @@ export async function openResponse(
     const ended = await finish(...ending)
     if (stores) await storeResponse(deps, ending[0], call, { input: own, ...ended })
   }
+  request.shownId = () => output.id
   Object.assign(request, givenFiles({ files }))
   if (hosted) request.hosted = { ...hosted, tools: showing(deps, call, hosted.tools, pictures) }
   request.warnings = [...request.warnings, ...warnings, ...unstored]

@@ -7,7 +7,7 @@ import { assertFits } from '../kernel/validation'
 import { formatOf, functionsOf, ignoredIn, parametersOfChat, serversIn } from './chat-parameters'
 import { type ChatMessage, type FunctionCall, type FunctionChat, OlderChat, withoutCustoms } from './chat-schema'
 import { assertAttachment, imageIn, isImage } from './images'
-import { toChatCompletion } from './present'
+import { chatIdOf, toChatCompletion } from './present'
 import { assertMetadata, completionErrors } from './rules'
 import { type CompletionRequest, DEFAULT_ITERATIONS, type SentImage } from './run'
 import type { ChatCompletion, ChatInput } from './schema'
@@ -154,7 +154,7 @@ export function requestFromChat(
     metadata: input.metadata ?? null,
     cache: 'off',
     wantsFollowUps: false,
-    isChat: true,
+    shownId: chatIdOf,
     present: toChatCompletion,
     shape: null,
     warnings: warnings.length ? [...ignored, ...warnings] : ignored,

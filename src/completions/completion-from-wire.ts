@@ -4,7 +4,7 @@ import { AppError, invalidInput } from '../kernel/errors'
 import { isBlank } from '../kernel/text'
 import type { InlineTool, McpServer } from '../tools/schema'
 import { assertAttachment } from './images'
-import { toChatCompletion, toCompletion } from './present'
+import { chatIdOf, toChatCompletion, toCompletion } from './present'
 import { assertMetadata, ignoredNamesIn, ignoredWarning, isStealth, modeWarnings } from './rules'
 import { type CompletionRequest, DEFAULT_ITERATIONS, IMAGE_ENGINE } from './run'
 import type { Attachment, ChatCompletion, Completion, CompletionInput } from './schema'
@@ -72,7 +72,7 @@ export function requestFromInput(
     metadata: input.metadata ?? null,
     cache: isCached ? (fresh ? 'refresh' : 'use') : 'off',
     wantsFollowUps: true,
-    isChat: input.format === 'compat',
+    shownId: input.format === 'compat' ? chatIdOf : undefined,
     present: input.format === 'compat' ? toChatCompletion : toCompletion,
     shape: [input.metadata?.approved_tools ?? null, input.image_model ?? 'auto', input.image_quality ?? 'standard'],
     picture: {

@@ -17,10 +17,9 @@ import type { Tx } from '../kernel/store'
 import { storeBody } from '../usage'
 import type { AgentResult } from './agent-schema'
 import type { StoredAnswer } from './cache'
-import { chatIdOf, keptTool, usageOf } from './present'
+import { keptTool, usageOf } from './present'
 import { firedIn, isStealth } from './rules'
 import type { PipelineDeps, Run } from './run'
-import type { ChatCompletionId, CompletionId } from './schema'
 
 const DAY_MS = 86_400_000
 
@@ -177,9 +176,9 @@ function eventOf({ run, result, answer, status, errorCode, guardrails }: Ended):
 }
 
 /** The id in the caller's response. A cached answer keeps its first id (docs/api.md 14.2). */
-function shownId({ id: own, request }: Run, answer: StoredAnswer | null): CompletionId | ChatCompletionId {
+function shownId({ id: own, request }: Run, answer: StoredAnswer | null): string {
   const id = answer?.id ?? own
-  return request.isChat ? chatIdOf(id) : id
+  return request.shownId?.(id) ?? id
 }
 
 /** The event's data about an answer. A stealth answer shows neither tools nor metadata. */

@@ -200,8 +200,8 @@ export type CompletionRequest<Answer extends object = object> = {
   ignores?(names: readonly string[]): void
   /** Warnings about the request itself. */
   warnings: readonly string[]
-  /** True for a chat completion, whose id has its own prefix. */
-  isChat?: boolean
+  /** The id in the caller's answer, in records and events. If absent, the id of the run. */
+  shownId?: ((id: CompletionId) => string) | undefined
   /** Formats the whole answer for the caller. */
   present(run: Run, answer: StoredAnswer): Answer
   /**

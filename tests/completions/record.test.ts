@@ -116,11 +116,15 @@ describe('every completion leaves its rows', () => {
       ['completions', { prompt: freshPrompt(), stream: true }],
       ['chat/completions', request],
       ['chat/completions', { ...request, stream: true }],
+      ['responses', { input: freshPrompt() }],
+      ['responses', { input: freshPrompt(), stream: true }],
+      ['messages', { ...request, max_tokens: 50 }],
+      ['messages', { ...request, max_tokens: 50, stream: true }],
     ] as const
     const ids: string[] = []
     for (const [path, input] of orders) {
       const { headers, text } = await bob.send('POST', path, input)
-      const id = /"id":"((?:chat)?cmpl_\w+)"/.exec(text)![1]!
+      const id = /"id":"((?:(?:chat)?cmpl|resp|msg)_\w+)"/.exec(text)![1]!
       ids.push(id)
       expect(await auditOf(bob, headers.get('x-request-id')!)).toMatchObject([{ entityId: id }])
       expect(notices.at(-1)).toBe(id)
@@ -129,7 +133,16 @@ describe('every completion leaves its rows', () => {
     }
     expect(notices).toHaveLength(orders.length)
     expect(new Set(ids.slice(0, 5).map((id) => id.replace('chat', ''))).size).toBe(1)
-    expect(ids.map((id) => id.startsWith('chat'))).toEqual([false, false, true, false, true, false, true, true])
+    expect(ids.slice(0, 8).map((id) => id.startsWith('chat'))).toEqual([
+      false,
+      false,
+      true,
+      false,
+      true,
+      false,
+      true,
+      true,
+    ])
   })
 
   test('a failure is one of each, as failed', async () => {
