@@ -1,4 +1,4 @@
-import { AppError, defineErrors } from '../kernel/errors'
+import { AppError, atField, defineErrors, invalidInput } from '../kernel/errors'
 import { FORMATS } from './schema'
 
 export const mediaErrors = {
@@ -40,32 +40,30 @@ export const mediaErrors = {
   }),
 }
 
-const at = (field: string, message: string) => ({ param: field, details: [{ path: field, message }] })
-
-export function missingText(field: string): AppError {
-  const message = `"${field}" is missing or blank. Send the text to speak.`
-  return new AppError('missing_text', message, at(field, message))
-}
+export const missingText = (field: string): AppError =>
+  atField(new AppError('missing_text', `"${field}" is missing or blank. Send the text to speak.`), field)
 
 export function missingFile(): AppError {
   const message = '"file" is missing or empty. Send a recording as this part of a multipart/form-data body.'
-  return new AppError('missing_file', message, at('file', message))
+  return atField(new AppError('missing_file', message), 'file')
 }
 
-export function tooLongToSpeak(): AppError {
-  const message = 'At this speed the speech would be longer than half an hour. Send a shorter text.'
-  return new AppError('validation_error', message, at('text', message))
-}
+export const tooLongToSpeak = (): AppError =>
+  invalidInput('text', 'At this speed the speech would be longer than half an hour. Send a shorter text.')
 
 export function notARecording(found: string): AppError {
   const message = `The file is ${found}. Send a recording as MP3, MP4, M4A, WAV, WebM, OGG or MPEG audio.`
-  return new AppError('unsupported_media_type', message, at('file', message))
+  return atField(new AppError('unsupported_media_type', message), 'file')
 }
 
 /** 400: neither the voice engine nor this server can write the format. */
 export function speechFormatRefused(format: string, cause?: unknown): AppError {
   const message = `This server cannot write speech as "${format}". Send "response_format":"mp3", or leave it out; its operator can install ffmpeg for the other formats.`
-  return new AppError('validation_error', message, { ...at('response_format', message), cause })
+  return new AppError('validation_error', message, {
+    param: 'response_format',
+    details: [{ path: 'response_format', message }],
+    cause,
+  })
 }
 
 /** Why the local program produced no speech. For operators only. */

@@ -140,21 +140,14 @@ export function createCompatVideos(options: CallOptions): Required<Pick<Driver, 
     order: ({ signal, key, ...request }) =>
       withTimeout(signal, options, async (timeout) => {
         const headers = { ...json, 'idempotency-key': key }
-        const size = IS_SORA.test(request.model)
-          ? request.width >= request.height
-            ? '1280x720'
-            : '720x1280'
-          : `${request.width}x${request.height}`
-        const body = JSON.stringify({
-          model: request.model,
-          prompt: request.prompt,
-          seconds: String(
-            IS_SORA.test(request.model)
-              ? (SORA_SECONDS.find((max) => max >= request.seconds) ?? SORA_SECONDS.at(-1)!)
-              : request.seconds,
-          ),
-          size,
-        })
+        const { model, prompt, seconds, width, height } = request
+        const wanted = IS_SORA.test(model)
+          ? {
+              seconds: String(SORA_SECONDS.find((max) => max >= seconds) ?? SORA_SECONDS.at(-1)!),
+              size: width >= height ? '1280x720' : '720x1280',
+            }
+          : { seconds: String(seconds), size: `${width}x${height}` }
+        const body = JSON.stringify({ model, prompt, ...wanted })
         const response = await ask('', timeout, { method: 'POST', headers, body })
         const { id } = readObject(await readText(response, timeout))
         if (typeof id !== 'string' || !/^[\w.:-]{1,256}$/.test(id)) throw malformed('names no video')
