@@ -66,8 +66,9 @@ const ONE_HOME: Record<string, { pattern: RegExp; home: RegExp }> = {
   'raw SQL text': { pattern: /\.unsafe\(|sql\.raw\(/, home: /^src\/kernel\/store\/postgres-line\.ts$/ },
 }
 
-/** Packages that take long to load, for pictures, fonts, mail, browsers, payments and the protocols of others. */
-const LATER = /^(@resvg\/|fontkit|pdfkit|nodemailer|puppeteer-core|stripe$|@modelcontextprotocol\/|@ai-sdk\/|@scalar\/)/
+/** Packages that take long to load, for files, fonts, mail, browsers, payments, code and the protocols of others. */
+const LATER =
+  /^(@babel\/|@resvg\/|file-type|fontkit|pdfkit|nodemailer|puppeteer-core|stripe$|@modelcontextprotocol\/|@ai-sdk\/|@scalar\/)/
 
 const MAX_LINES = 400
 const MAX_TEST_LINES = 600

@@ -1,6 +1,5 @@
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileTypeFromFile } from 'file-type'
 import { recurring } from '../jobs'
 import type { Clock } from '../kernel/clock'
 import { randomBase62 } from '../kernel/crypto'
@@ -88,6 +87,7 @@ const isOfStorage = (error: unknown): boolean => {
 async function sniff(path: string, claimed: string): Promise<Kind> {
   const [word = ''] = claimed.toLowerCase().split(';')
   const wanted = word.trim()
+  const { fileTypeFromFile } = await import('file-type')
   const found = await fileTypeFromFile(path)
   const isText = TEXTUAL.test(wanted)
   // XML has many formats including SVG, and its signature does not tell which.

@@ -1,4 +1,3 @@
-import { parse } from '@babel/parser'
 import { strToU8, zipSync } from 'fflate'
 import sanitize from 'sanitize-filename'
 import { type ChargingService, promptIn, type Work } from '../charging'
@@ -119,6 +118,7 @@ const MAX_CHARS = 100_000
 type Check = Omit<CodeCheck, 'filename' | 'language'>
 
 const script = (plugins: ('typescript' | 'jsx')[]) => (content: string) => {
+  const { parse } = require('@babel/parser') as typeof import('@babel/parser')
   parse(content, {
     sourceType: 'unambiguous',
     allowReturnOutsideFunction: true,

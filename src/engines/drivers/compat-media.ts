@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from 'file-type'
 import { randomHex } from '../../kernel/crypto'
 import { parsedJson } from '../../kernel/json'
 import { trustedFetch } from '../../kernel/outbound'
@@ -118,6 +117,7 @@ export function createCompatSpeech(options: CallOptions): Required<Pick<Driver, 
           }),
         })
         const bytes = await readBytes(response, timeout, MAX_SPEECH_BYTES)
+        const { fileTypeFromBuffer } = await import('file-type')
         const found = (await fileTypeFromBuffer(bytes))?.mime.replace('/x-', '/')
         // PCM has no header, so only a known other type shows that the answer is not PCM.
         if (format === 'pcm' ? found === 'audio/mpeg' : !found?.startsWith(SPEECH_FORMATS[format]))

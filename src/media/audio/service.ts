@@ -1,4 +1,3 @@
-import { fileTypeFromBlob, fileTypeFromFile } from 'file-type'
 import type { ChargingService, Work } from '../../charging'
 import {
   type EngineService,
@@ -328,6 +327,7 @@ function createRecordings() {
  * WAV of long recordings, and MP3 behind zeros, which some encoders write.
  */
 async function typeOf(path: string): Promise<{ found: string; from: number }> {
+  const { fileTypeFromBlob, fileTypeFromFile } = await import('file-type')
   const type = await fileTypeFromFile(path)
   if (type) return { found: type.mime.split(';')[0]!, from: 0 }
   const head = Buffer.from(await Bun.file(path).slice(0, MAX_LEAD_BYTES).bytes())
