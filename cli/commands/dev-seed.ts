@@ -184,7 +184,7 @@ async function* seedSkills({ call, mark }: Demo): AsyncGenerator<Made> {
 async function* seedWidget({ call, visit, keyId, mark }: Demo): AsyncGenerator<Made> {
   const security = { allowedOrigins: [SHOP] }
   const { id } = await call('POST', 'iframes', { name: `Shop help ${mark}`, api_key_id: keyId, security })
-  yield { what: 'widgets', count: 1, see: `widgets snippet ${id} --page` }
+  yield { what: 'widgets', count: 1, see: `widgets snippet ${id.slice(0, 8)} --page` }
   for (const wants of [false, true]) {
     const origin = { origin: SHOP }
     const chats = `iframes/${id}/sessions`
