@@ -118,6 +118,23 @@ trailer<</Root 1 0 R>>`,
 trailer<</Root 1 0 R>>`,
       { headers: { 'content-type': 'application/pdf' } },
     ),
+  '/remarks': () =>
+    new Response(
+      new Uint8Array(
+        Buffer.from(
+          `\0\r\n%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Annots[4 0 R 5 0 R 6 0 R]>>endobj
+4 0 obj<</Type/Annot/Subtype/Text/Contents(Ask the harbour)/Rect[10 10 30 30]/P 3 0 R>>endobj
+5 0 obj<</Type/Annot/Subtype/Highlight/Contents(Check it)/QuadPoints[9 9 50 9 9 20 50 20]/Rect[9 9 50 20]/P 3 0 R>>endobj
+6 0 obj<</Type/Annot/Subtype/Link/Contents(A link)/Rect[10 40 150 60]/P 3 0 R>>endobj
+trailer<</Root 1 0 R>>`,
+          'latin1',
+        ),
+      ),
+      { headers: { 'content-type': 'application/octet-stream' } },
+    ),
   '/hidden': () =>
     new Response(
       page('<p>Open at nine.</p><p style="color:red; display: none">Never seen.</p><div hidden>Nor this.</div>'),
@@ -270,6 +287,20 @@ describe('what a page shows', () => {
   test('is what somebody filled into a form', async () => {
     expect((await read('/form.pdf')).text).toBe('owner: Ada Brun')
     expect((await read('/typed.pdf')).text).toBe('Berth 14 is rented\nland: Sweden')
+  })
+
+  test('is what readers remarked, also where other bytes are before the PDF', async () => {
+    expect((await read('/remarks')).text).toBe('Ask the harbour\nCheck it')
+  })
+
+  test('is all of it where it was given as a file, also what is no article', async () => {
+    const prose = '<p>The harbour office opens at nine, closes at five, and keeps a list of all of its ferries.</p>'
+    const body = Buffer.from(
+      page(`${prose.repeat(4)}<table><tr><td>Rope</td><td>12</td></tr></table><footer>Fee: 3</footer>`),
+    )
+    const by = { signal: new AbortController().signal, who: 'test', whole: true } as const
+    const { text } = await pages.readBytes({ contentType: '', body }, by)
+    expect(text).toEndWith('Rope | 12 |\n\nFee: 3')
   })
 
   test('is at an address with a blank and a fragment, as text even where it is a drawing', async () => {

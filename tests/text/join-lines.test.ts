@@ -112,6 +112,14 @@ describe('a page of a PDF', () => {
     expect(layOut(items)).toBe([left.join(' '), right.join(' ')].join('\n\n'))
   })
 
+  test('is read column by column where these are close to each other, if they are long', () => {
+    const left = Array.from({ length: 6 }, (_, row) => `The left line ${row} has the same length as the others`)
+    const right = left.map((line) => line.replace('left', 'next'))
+    const close = (count: number) => layOut(rows([left.slice(0, count), right.slice(0, count)], [40, 47 + left[0]!.length * 5]))
+    expect(close(6)).toBe([left, right].map((lines) => lines.join(' ')).join('\n\n'))
+    expect(close(2)).toStartWith(`${left[0]} ${right[0]}`)
+  })
+
   test('has powers and indices in their line, and letters as they are written', () => {
     const small = (str: string, x: number, y: number): Item => ({ ...put(str, x, y), height: 7, width: 8 })
     const line = [put('It holds 10', 40, 700), small('23', 95, 704), put('parts of H', 110, 700), small('2', 160, 697)]

@@ -34,9 +34,12 @@ type Field = {
   contentsObj?: { str: string }
 }
 
+/** Remarks of readers, which are not part of the page. */
+const REMARKS = /^(?:FreeText|Text|Highlight|Underline|StrikeOut|Squiggly|Caret|Stamp|Ink|Square|Circle|Line|Poly\w+)$/
+
 /** The name and the value of a field that somebody filled in, or the text that somebody wrote on the page. */
 function filledIn({ subtype, fieldName, alternativeText, fieldValue, options, contentsObj }: Field): string[] {
-  if (subtype === 'FreeText') return contentsObj?.str.trim() ? [contentsObj.str] : []
+  if (REMARKS.test(subtype ?? '')) return contentsObj?.str.trim() ? [contentsObj.str] : []
   const value = [fieldValue]
     .flat()
     .filter((one) => typeof one === 'string' && /[^\s]/.test(one) && one !== 'Off')

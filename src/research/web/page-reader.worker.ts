@@ -7,9 +7,16 @@ import { markOf } from './office-parts'
 
 /**
  * `prose`: joins the lines of preformatted text, as sentences need. `isXml`: an element may be self-closing. `isFeed`:
- * the page is an RSS or Atom feed.
+ * the page is an RSS or Atom feed. `whole`: the page was given as a file, so all that it shows is read.
  */
-export type PageQuery = { html: string; maxChars: number; prose: boolean; isXml?: boolean; isFeed?: boolean }
+export type PageQuery = {
+  html: string
+  maxChars: number
+  prose: boolean
+  isXml?: boolean
+  isFeed?: boolean
+  whole?: boolean
+}
 /** `publishedAt` in the page's own format. */
 export type PageAnswer = {
   title: string | null
@@ -27,7 +34,7 @@ const MAX_TITLE_CHARS = 500
 const MAX_DATE_CHARS = 40
 
 /** Extracts the main article of a page, or all its text when there is none. Runs no scripts and loads nothing. */
-function readable({ html, prose, isXml }: PageQuery): PageAnswer {
+function readable({ html, prose, isXml, whole: isWhole }: PageQuery): PageAnswer {
   const document = documentOf(isXml ? html.replace(CLOSED_AT_ONCE, '<$1$2></$1>') : html)
   for (const banner of bannersIn(document)) banner.remove()
   const ownTitle = document.title?.trim() || null
@@ -52,7 +59,8 @@ function readable({ html, prose, isXml }: PageQuery): PageAnswer {
   const whole = shown.length * 2 > everything.length ? shown : everything
   const found = article?.content && article.content.length < everything.length ? article.content : whole
   // A page of many short parts has no article, and the longest of these is taken for one.
-  const text = found.length < MAX_PART_CHARS && found.length < shown.length * MIN_SHARE ? shown : found
+  const part = found.length < MAX_PART_CHARS && found.length < shown.length * MIN_SHARE ? shown : found
+  const text = isWhole ? everything : part
   return { title: article?.title || ownTitle, text: stated.length > text.length ? stated : text, publishedAt }
 }
 

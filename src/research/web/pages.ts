@@ -194,9 +194,11 @@ function createReading() {
     // PDF, RTF and Office archives are recognised by their type or first bytes.
     const start = Buffer.from(body.subarray(0, 5)).toString('latin1')
     const isMail = stated === 'message/rfc822' || (mime !== stated && isMailHead(body))
+    // A PDF may begin behind other bytes.
+    const isPdf = start === '%PDF-' || (!isText(body) && Buffer.from(body.subarray(0, 1_024)).includes('%PDF-'))
     const isRich =
       start === '{\\rtf' ||
-      start === '%PDF-' ||
+      isPdf ||
       start.startsWith('PK\x03\x04') ||
       FLAT.test(Buffer.from(body.subarray(0, 1_024)).toString('latin1'))
     if (DOCUMENT.test(mime) || isRich || isMail) {
@@ -214,7 +216,7 @@ function createReading() {
     // Some texts of a Macintosh end their lines with a carriage return alone.
     const text = decodeText(body, contentType).replace(/\r(?!\n)/g, '\n')
     const isFeed = FEED.test(text)
-    const query = { html: text, maxChars: MAX_CHARS, prose: by.prose === true }
+    const query = { html: text, maxChars: MAX_CHARS, prose: by.prose === true, whole: by.whole }
     if (isPage || isFeed) return ask(pages, { ...query, isXml: mime.includes('xhtml'), isFeed }, by)
     const read = beginningOf(text, MAX_CHARS)
     if (by.prose && CUE.test(read.slice(0, HEAD_BYTES))) {

@@ -10,7 +10,7 @@ type Row = Piece[]
 type Line = { text: string; left: number; right: number; y: number; size: number }
 
 /** Minimum gaps in ems: between columns, between table cells, and between words. */
-const COLUMN_GAP = 0.8
+const COLUMN_GAP = 0.6
 const CELL_GAP = 2
 const WORD_GAP = 0.12
 /** Minimum overlap of pieces with a letter that is drawn twice, in ems. */
@@ -18,6 +18,9 @@ const OVERLAP = 0.2
 /** Lines of columns are longer than table cells, and there are several of them. */
 const MIN_CHARS = 18
 const MIN_ROWS = 2
+/** A narrower gap, in ems, may be between words. It is one between columns only in more rows. */
+const SURE_GAP = 0.8
+const MIN_UNSURE_ROWS = 5
 const MAX_DEPTH = 6
 const ENDS = /[.!?:。！？]["'”’»)\]]*$/
 
@@ -133,7 +136,8 @@ function blocksOf(rows: readonly Row[], depth: number): Line[][] {
   for (let at = 0; at < rows.length; ) {
     const run = depth < MAX_DEPTH ? runFrom(rows, at) : null
     const end = run?.end ?? at + 1
-    if (run && isProse(run.left) && isProse(run.right)) {
+    const isSure = run && (run.gap >= SURE_GAP || end - at >= MIN_UNSURE_ROWS)
+    if (isSure && isProse(run.left) && isProse(run.right)) {
       // A column may start higher than the previous one.
       for (let above = at - 1; plain.length; above--) {
         const [row, first] = [rows[above]!, run.right[0]![0]!]
@@ -149,7 +153,8 @@ function blocksOf(rows: readonly Row[], depth: number): Line[][] {
   return [...blocks, plain].filter(({ length }) => length > 0)
 }
 
-type Run = { left: Row[]; right: Row[]; middle: number; end: number }
+/** `gap`: the width of the strip in ems. */
+type Run = { left: Row[]; right: Row[]; middle: number; gap: number; end: number }
 
 /** The rows from a given one on that share an empty vertical strip, split at the strip. */
 function runFrom(rows: readonly Row[], from: number): Run | null {
@@ -172,7 +177,7 @@ function runFrom(rows: readonly Row[], from: number): Run | null {
     if (before.length) left.push(before)
     if (behind.length) right.push(behind)
   }
-  return { left, right, middle: (gap[0] + gap[1]) / 2, end }
+  return { left, right, middle: (gap[0] + gap[1]) / 2, gap: (gap[1] - gap[0]) / rows[from]![0]!.size, end }
 }
 
 function widestGap(row: Row): [number, number] | null {
