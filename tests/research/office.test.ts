@@ -388,6 +388,8 @@ const mail = (type: string, ...lines: string[]): Uint8Array =>
     `From: Ada <ada@example.com>\r\nSubject: =?UTF-8?Q?Die_M=C3=BC?= =?UTF-8?B?aGxl?=\r\nMIME-Version: 1.0\r\nContent-Type: ${type}\r\n${lines.join('\r\n')}`,
     'latin1',
   )
+const utf8 = (type: string, ...lines: string[]): Uint8Array =>
+  mail(type, Buffer.from(lines.join('\r\n')).toString('latin1'))
 const HEAD = 'From: Ada <ada@example.com>\nSubject: Die Mühle\n\n'
 
 describe('the text of a mail', () => {
@@ -482,6 +484,22 @@ describe('the text of a mail', () => {
       'Köln\n\nAttachment: a.csv\n\nMöhren;3',
     ],
     ['in an old charset', mail('text/plain; charset=iso-8859-1', '', 'K\xf6ln'), 'Köln'],
+    ['in UTF-8 that is declared as ASCII', utf8('text/html; charset=us-ascii', '', '<p>Köln – 9 €</p>'), 'Köln – 9 €'],
+    ['in an old charset that is declared as UTF-8', mail('text/plain; charset="utf-8"', '', 'K\xf6ln'), 'Köln'],
+    [
+      'in a page whose lists and quotations begin below other words',
+      mail('text/html', '', 'To buy:<ul><li>Rye</ul>Soon.<blockquote>Or <i>not</i></blockquote>', '<h4>Fee</h4>3'),
+      'To buy:\n- Rye\nSoon.\nOr not\nFee\n3',
+    ],
+    [
+      'that could not be delivered',
+      mail(
+        'multipart/report; boundary=x',
+        ...['', '--x', 'Content-Type: text/plain', '', 'Not delivered.'],
+        ...['--x', 'Content-Type: message/delivery-status', '', 'Final-Recipient: rfc822; bo@example.com', '--x--'],
+      ),
+      'Not delivered.\n\nAttachment: message/delivery-status\n\nFinal-Recipient: rfc822; bo@example.com',
+    ],
     ['in a charset nobody knows', mail('text/plain; charset=none', '', 'K\xf6ln'), 'Köln'],
   ])('%s', async (_, bytes, text) => expect(await mailText(bytes)).toEqual({ title: 'Die Mühle', text: HEAD + text }))
 

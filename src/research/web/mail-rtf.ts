@@ -18,12 +18,23 @@ const STUB = 0.4
 const UNNAMED = /^(content-type:[ \t]{0,9}text\/(?:plain|html))[ \t]{0,9};?[ \t]{0,9}(?=\r?$)/gim
 const META = /<meta[^>]{0,200}charset=(?:3D)?["']?([\w-]{2,40})/i
 
-/** Parts that name no charset and are not UTF-8 are in the charset of the HTML part, else in Windows-1252. */
+/** Charsets that programs name whatever the bytes are, and how UTF-8 looks in one of them. */
+const NAMED = /\bcharset="?(?:us-ascii|ansi_x3\.4-1968|utf-8|iso-8859-1|windows-1252)"?(?=[;\s])/gi
+const MISREAD = /Ã[\u0080-\u00bf\u0152-\u2122]|Â[\u00a0-\u00bf]|â€/
+
+/**
+ * Parts whose charset cannot be that of the bytes are UTF-8 where the mail is, else in the charset of the HTML part, or
+ * in Windows-1252. The same holds for parts that name none.
+ */
 async function parsed(bytes: Uint8Array) {
   const found = await PostalMime.parse(bytes, { maxNestingDepth: 10 })
-  if (!`${found.text}${found.html}`.includes('\ufffd')) return found
+  const isRight = isUtf8(bytes)
+    ? !MISREAD.test(`${found.text}${found.html}`)
+    : !`${found.text}${found.html}`.includes('\ufffd')
+  if (isRight) return found
   const source = Buffer.from(bytes).toString('latin1')
-  const named = source.replace(UNNAMED, `$1; charset=${META.exec(source)?.[1] ?? 'windows-1252'}`)
+  const charset = isUtf8(bytes) ? 'utf-8' : (META.exec(source)?.[1] ?? 'windows-1252')
+  const named = source.replace(UNNAMED, `$1; charset=${charset}`).replace(NAMED, `charset=${charset}`)
   return PostalMime.parse(Buffer.from(named, 'latin1'), { maxNestingDepth: 10 })
 }
 
@@ -84,7 +95,7 @@ async function attachmentText(
     return depth < MAX_DEPTH ? `${name}\n\n${(await mailText(bytes, read, depth + 1)).text}` : name
   if (read && DOCUMENT_START.test(Buffer.from(bytes.subarray(0, 5)).toString('latin1')))
     return [name, await read(bytes).catch(() => '')].filter(Boolean).join('\n\n')
-  if (!/^text\/|[/+](?:json|xml)$/.test(mimeType)) return name
+  if (!/^text\/|[/+](?:json|xml)$|^message\/delivery-status$/.test(mimeType)) return name
   const text = inCharset(bytes, bytes[0] === 0xff ? 'utf-16le' : isUtf8(bytes) ? 'utf-8' : 'windows-1252')
   return `${name}\n\n${mimeType === 'text/html' ? pageText(text) : text.trim()}`
 }
@@ -106,12 +117,20 @@ export function pageText(html: string): string {
   const counts = new Map()
   for (const item of document.querySelectorAll('li')) item.prepend(markOf(item, counts))
   for (const end of document.querySelectorAll('br, p, div, tr, li, h1, h2, h3')) end.append('\n')
+  // Marks where a line ends unless it did.
+  for (const block of document.querySelectorAll('p, div, ul, ol, table, blockquote, pre, h4, h5, h6, dt, dd')) {
+    block.prepend('\r')
+    block.append('\r')
+  }
   for (const cell of document.querySelectorAll('td, th')) {
     // The paragraphs of a cell are one line.
     if (!cell.querySelector('tr')) cell.textContent = (cell.textContent ?? '').replace(/\s+/g, ' ').trim()
     cell.append('\t')
   }
   return (document.body.textContent ?? '')
+    .replace(/(?<! ) *\r[ \r]*/g, '\r')
+    .replace(/\r(?=\n)|(?<=[\n\t])\r/g, '')
+    .replaceAll('\r', '\n')
     .replace(/(?<! ) *\t */g, '\t')
     .replace(/(?<![ \t])[ \t]+\n/g, '\n')
     .replace(/\n[ \t]+(?=\S)/g, '\n')
