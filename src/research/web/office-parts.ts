@@ -109,7 +109,7 @@ export function slideNumbering(): MarkOf {
     counts.length = Math.min(counts.length, list ? depth + 1 : depth)
     if (!list) return ''
     counts[depth] = (counts[depth] ?? Number(attributeOf(list, 'startAt') ?? 1) - 1) + 1
-    const [, format = '', end = ''] = /^([a-z]+(?:[LU]c)?)(\w*)$/.exec(attributeOf(list, 'type') ?? '') ?? []
+    const [, format = '', end = ''] = /^([a-z]{1,10}(?:[LU]c)?)(\w{0,20})$/.exec(attributeOf(list, 'type') ?? '') ?? []
     const sign = signOf(counts[depth], SLIDE_FORMATS[format] ?? '1')
     return `${end === 'ParenBoth' ? '(' : ''}${sign}${end.startsWith('Paren') ? ')' : end === 'Period' ? '.' : ''} `
   }
