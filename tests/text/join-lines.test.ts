@@ -115,7 +115,8 @@ describe('a page of a PDF', () => {
   test('is read column by column where these are close to each other, if they are long', () => {
     const left = Array.from({ length: 6 }, (_, row) => `The left line ${row} has the same length as the others`)
     const right = left.map((line) => line.replace('left', 'next'))
-    const close = (count: number) => layOut(rows([left.slice(0, count), right.slice(0, count)], [40, 47 + left[0]!.length * 5]))
+    const close = (count: number) =>
+      layOut(rows([left.slice(0, count), right.slice(0, count)], [40, 47 + left[0]!.length * 5]))
     expect(close(6)).toBe([left, right].map((lines) => lines.join(' ')).join('\n\n'))
     expect(close(2)).toStartWith(`${left[0]} ${right[0]}`)
   })
