@@ -1,6 +1,6 @@
 import { and, eq, gt, or, sql } from 'drizzle-orm'
 import type { Clock } from '../kernel/clock'
-import { command, insertListed, postgresNow, query, type Store } from '../kernel/store'
+import { addedOf, command, insertListed, postgresNow, query, type Store } from '../kernel/store'
 import { rateCounts } from './table'
 import { WINDOW_MS, type WindowName } from './window'
 
@@ -39,7 +39,7 @@ const addUp = command<{ list: string; node: string }>()((tx, p) => {
   const t = tx.of(rateCounts)
   return insertListed(tx, t, p.list, { node: sql`${p.node}`, second: secondOf }).onConflictDoUpdate({
     target: [t.subject, t.name, t.node, t.second],
-    set: { weight: sql`${t.weight} + excluded.weight`, apart: sql`${t.apart} + excluded.apart` },
+    set: addedOf(t, ['weight', 'apart']),
   })
 })
 

@@ -101,14 +101,15 @@ export type Counted = Pick<
   | 'latency_ms'
 >
 
-const FIELDS = [
+/** The columns of a bucket that add up. */
+export const SUMS = [
   ...(['requests', 'prompt_tokens', 'completion_tokens', 'cost_micro'] as const),
   ...(['cached', 'client_errors', 'server_errors', 'refused'] as const),
 ]
 
 /** Adds sums, or subtracts them if `sign` is -1. */
 export function addSums(into: Sums, from: Sums, sign = 1): void {
-  for (const field of FIELDS) into[field] += sign * from[field]
+  for (const field of SUMS) into[field] += sign * from[field]
 }
 
 export const emptySums = (): Sums => ({

@@ -138,18 +138,18 @@ const sums = (t: typeof usageRecords.sqlite) => ({
   refused: whole(sql`0`),
 })
 
-function chosen(db: Reader, { keyId, mode, skill }: Choice): Calls[] {
+/** Calls that used a skill. */
+export function usesSkill(db: Reader, skill: string): SQL {
   const [t, s] = [db.of(usageRecords), db.of(usageSkills)]
+  const used = db.select({ one: sql`1` }).from(s)
+  return exists(used.where(and(eq(s.record_id, t.id), eq(s.skill, skill))))
+}
+
+function chosen(db: Reader, { keyId, mode, skill }: Choice): Calls[] {
+  const t = db.of(usageRecords)
   return [
     keyId === undefined ? undefined : eq(t.api_key_id, keyId as never),
     mode === undefined ? undefined : or(eq(t.mode, mode), eq(t.resolved_mode, mode)),
-    skill === undefined
-      ? undefined
-      : exists(
-          db
-            .select({ one: sql`1` })
-            .from(s)
-            .where(and(eq(s.record_id, t.id), eq(s.skill, skill))),
-        ),
+    skill === undefined ? undefined : usesSkill(db, skill),
   ]
 }

@@ -2,7 +2,7 @@ import { and, asc, eq, getTableColumns, gt, gte, inArray, isNotNull, lt, ne, or,
 import type { OwnerScope } from '../kernel/caller'
 import { utcDay } from '../kernel/clock'
 import { microToCents } from '../kernel/money'
-import { allOf, command, query, type Reader, type Tx } from '../kernel/store'
+import { addedOf, allOf, command, query, type Reader, type Tx } from '../kernel/store'
 import {
   addEncoded,
   addSums,
@@ -14,6 +14,7 @@ import {
   noCalls,
   percentiles,
   type Speed,
+  SUMS,
   type Sums,
   type Timed,
 } from './buckets'
@@ -50,11 +51,7 @@ const putSpeed = command<SpeedRow>()((tx, p) => {
     .values(allOf(t, p))
     .onConflictDoUpdate({
       target: [t.owner, t.grain, t.at, t.mode],
-      set: {
-        ttft: sql`excluded.ttft`,
-        classified: sql`excluded.classified`,
-        failovers: sql`${t.failovers} + excluded.failovers`,
-      },
+      set: { ttft: sql`excluded.ttft`, classified: sql`excluded.classified`, ...addedOf(t, ['failovers']) },
     })
 })
 
@@ -144,14 +141,7 @@ function skillsOf(db: Reader, choice: Choice, part: Part) {
       ...bucketColumns(r),
       at: sql<number>`0`,
       ...{ api_key: EMPTY, mode: EMPTY, resolved_mode: EMPTY, model: EMPTY, latency: EMPTY },
-      requests: sum(r.requests),
-      prompt_tokens: sum(r.prompt_tokens),
-      completion_tokens: sum(r.completion_tokens),
-      cost_micro: sum(r.cost_micro),
-      cached: sum(r.cached),
-      client_errors: sum(r.client_errors),
-      server_errors: sum(r.server_errors),
-      refused: sum(r.refused),
+      ...(Object.fromEntries(SUMS.map((name) => [name, sum(r[name])])) as Record<keyof Sums, ReturnType<typeof sum>>),
     })
     .from(r)
     .where(and(...within(r, choice, part), ne(r.skill, '')))

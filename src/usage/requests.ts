@@ -1,4 +1,4 @@
-import { and, desc, eq, exists, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, isNotNull, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { Call, Caller, OwnerScope } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { defineError, notFound } from '../kernel/errors'
@@ -9,6 +9,7 @@ import { decodeCursor, encodeCursor, type Page, toPage } from '../kernel/page'
 import type { Reader } from '../kernel/store'
 import { bodyOf, sizesOf } from './bodies'
 import { DAY_MS } from './buckets'
+import { usesSkill } from './call-repository'
 import {
   EXPORT_DAYS,
   type KeptTool,
@@ -19,7 +20,7 @@ import {
   type RequestRow,
 } from './schema'
 import { SLICE, type Span } from './spans'
-import { callFields, speedFields, usageRecords, usageSkills } from './table'
+import { callFields, speedFields, usageRecords } from './table'
 
 type VisibleSpan = { owner: OwnerScope; span: Span }
 type Deps = { reader: Reader; clock: Clock }
@@ -285,7 +286,7 @@ const seenAs = ({ caller }: Call<Caller>, query: RequestFilters) =>
 
 /** Conditions for the calls that pass the filters. */
 export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | undefined)[] {
-  const [t, s] = [reader.of(usageRecords), reader.of(usageSkills)]
+  const t = reader.of(usageRecords)
   const { key_id, status, mode, model, user_id, endpoint, cached, stream, fallback, min_ms, min_cost_cents, skill, q } =
     query
   const { code, guardrail, tool, conversation_id } = query
@@ -320,14 +321,7 @@ export function chosen(reader: Reader, query: Partial<RequestFilters>): (SQL | u
       name.startsWith(METADATA) ? [hasMember(reader, name.slice(METADATA.length), String(value))] : [],
     ),
     q === undefined ? undefined : and(gte(t.request_id, q), lt(t.request_id, `${q}~`)),
-    skill === undefined
-      ? undefined
-      : exists(
-          reader
-            .select({ one: sql`1` })
-            .from(s)
-            .where(and(eq(s.record_id, t.id), eq(s.skill, skill))),
-        ),
+    skill === undefined ? undefined : usesSkill(reader, skill),
   ]
 }
 

@@ -1,7 +1,7 @@
 import { and, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { Clock } from '../kernel/clock'
 import { type Loop, nextTurn, startLoop } from '../kernel/loop'
-import { command, type Reader, type Store, type Tx } from '../kernel/store'
+import { addedOf, command, type Reader, type Store, type Tx } from '../kernel/store'
 import {
   addEncoded,
   type Bucket,
@@ -37,7 +37,7 @@ const addCalls = command<{ skill: string; at: number; calls: number }>()((tx, p)
   return tx
     .insert(t)
     .values({ skill: p.skill, at: p.at, calls: p.calls })
-    .onConflictDoUpdate({ target: [t.skill, t.at], set: { calls: sql`${t.calls} + excluded.calls` } })
+    .onConflictDoUpdate({ target: [t.skill, t.at], set: addedOf(t, ['calls']) })
 })
 
 /** Pause between rollups. Reports read newer calls individually. */

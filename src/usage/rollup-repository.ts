@@ -1,7 +1,7 @@
-import { and, asc, eq, gt, lte, max, or, type Placeholder, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, max, or, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
-import { allOf, command, counted, query, type Reader } from '../kernel/store'
-import { type RollupKey, WIDTHS } from './buckets'
+import { addedOf, allOf, command, counted, query, type Reader, someOf } from '../kernel/store'
+import { emptySums, type RollupKey, SUMS, WIDTHS } from './buckets'
 import {
   callFields,
   type Grain,
@@ -73,21 +73,14 @@ export async function skillsOf(db: Reader, records: readonly { id: number }[]): 
   return skills
 }
 
-const at = (t: typeof usageRollups.sqlite, p: { [K in keyof RollupKey]: unknown }) =>
-  and(
-    eq(t.owner, p.owner as never),
-    eq(t.grain, p.grain as never),
-    eq(t.api_key, p.api_key as never),
-    eq(t.at, p.at as never),
-    eq(t.skill, p.skill as never),
-    eq(t.mode, p.mode as never),
-    eq(t.resolved_mode, p.resolved_mode as never),
-    eq(t.model, p.model as never),
-  )
-
+/** The primary key of a bucket. */
+const KEY = ['owner', 'grain', 'api_key', 'at', 'skill', 'mode', 'resolved_mode', 'model'] as const
 export const latencyAt = query<RollupKey>()((db, p) => {
   const t = db.of(usageRollups)
-  return db.select({ latency: t.latency }).from(t).where(at(t, p))
+  return db
+    .select({ latency: t.latency })
+    .from(t)
+    .where(and(...KEY.map((name) => eq(t[name], p[name]))))
 })
 
 type RequestsIn = { owner: OwnerScope; api_key: string; grain: Grain; finer: Grain; from: number; to: number }
@@ -124,18 +117,6 @@ export async function requestsOf(
   return found
 }
 
-/** The primary key of a bucket. Each member is listed because query parameters cannot be spread (see `query`). */
-const keyValues = (p: Record<keyof RollupKey, Placeholder>) => ({
-  owner: p.owner,
-  grain: p.grain,
-  api_key: p.api_key,
-  at: p.at,
-  skill: p.skill,
-  mode: p.mode,
-  resolved_mode: p.resolved_mode,
-  model: p.model,
-})
-
 /** Adds to the sums of a bucket, or creates it. Replaces the histogram. */
 export const addToRollup = command<RollupRow>()((tx, p) => {
   const t = tx.of(usageRollups)
@@ -143,18 +124,8 @@ export const addToRollup = command<RollupRow>()((tx, p) => {
     .insert(t)
     .values(allOf(t, p))
     .onConflictDoUpdate({
-      target: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model],
-      set: {
-        requests: sql`${t.requests} + excluded.requests`,
-        prompt_tokens: sql`${t.prompt_tokens} + excluded.prompt_tokens`,
-        completion_tokens: sql`${t.completion_tokens} + excluded.completion_tokens`,
-        cost_micro: sql`${t.cost_micro} + excluded.cost_micro`,
-        cached: sql`${t.cached} + excluded.cached`,
-        client_errors: sql`${t.client_errors} + excluded.client_errors`,
-        server_errors: sql`${t.server_errors} + excluded.server_errors`,
-        refused: sql`${t.refused} + excluded.refused`,
-        latency: sql`excluded.latency`,
-      },
+      target: KEY.map((name) => t[name]),
+      set: { ...addedOf(t, SUMS), latency: sql`excluded.latency` },
     })
 })
 
@@ -163,23 +134,6 @@ export const addRefused = command<RollupKey & { refused: number }>()((tx, p) => 
   const t = tx.of(usageRollups)
   return tx
     .insert(t)
-    .values({
-      ...keyValues(p),
-      requests: 0,
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      cost_micro: 0,
-      cached: 0,
-      client_errors: p.refused,
-      server_errors: 0,
-      refused: p.refused,
-      latency: '',
-    })
-    .onConflictDoUpdate({
-      target: [t.owner, t.grain, t.api_key, t.at, t.skill, t.mode, t.resolved_mode, t.model],
-      set: {
-        client_errors: sql`${t.client_errors} + excluded.client_errors`,
-        refused: sql`${t.refused} + excluded.refused`,
-      },
-    })
+    .values({ ...someOf(p, KEY), ...emptySums(), client_errors: p.refused, refused: p.refused, latency: '' })
+    .onConflictDoUpdate({ target: KEY.map((name) => t[name]), set: addedOf(t, ['client_errors', 'refused']) })
 })

@@ -4,7 +4,7 @@ import type { OwnerScope } from '../kernel/caller'
 import { type Clock, utcDay } from '../kernel/clock'
 import type { KeyId, UserId } from '../kernel/ids'
 import { type Loop, startLoop } from '../kernel/loop'
-import { allOf, command, insertListed, query, type Reader, type Store, type Tx } from '../kernel/store'
+import { addedOf, allOf, command, insertListed, query, type Reader, type Store, type Tx } from '../kernel/store'
 import { type RollupKey, rollupKeysOf, startOf } from './buckets'
 import type { Choice } from './report-repository'
 import { addRefused, placeCursor } from './rollup-repository'
@@ -59,7 +59,7 @@ const moveOneSpend = command<{ subject: string; day: string; spent: number; held
     .values({ subject: p.subject, day: p.day, spent: p.spent, held: p.held })
     .onConflictDoUpdate({
       target: [t.subject, t.day],
-      set: { spent: sql`${t.spent} + excluded.spent`, held: sql`${t.held} + excluded.held` },
+      set: addedOf(t, ['spent', 'held']),
     })
 })
 
@@ -67,7 +67,7 @@ const moveListedSpend = command<{ list: string }>()((tx, p) => {
   const t = tx.of(spendDays)
   return insertListed(tx, t, p.list).onConflictDoUpdate({
     target: [t.subject, t.day],
-    set: { spent: sql`${t.spent} + excluded.spent`, held: sql`${t.held} + excluded.held` },
+    set: addedOf(t, ['spent', 'held']),
   })
 })
 

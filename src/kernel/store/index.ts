@@ -5,6 +5,7 @@ export { type DatabaseLocation, inTurn, knownMigrations, migrate, removedAfter, 
 export { openPostgres } from './postgres'
 export { openSqlite } from './sqlite'
 export {
+  addedOf,
   allOf,
   command,
   counted,

@@ -288,6 +288,10 @@ export const excludedOf = (row: object, ...but: string[]): Record<string, SQL> =
       .map((name) => [name, sql`excluded.${sql.identifier(name)}`]),
   )
 
+/** For an upsert that adds up: these columns of a row that exists already grow by those of the new one. */
+export const addedOf = <T extends sqlite.SQLiteTable>(table: T, names: readonly (keyof T & string)[]) =>
+  Object.fromEntries(names.map((name) => [name, sql`${table[name]} + excluded.${sql.identifier(name)}`]))
+
 /** Like {@link query}, for statements that change rows and therefore need a unit of work. */
 export const command = <P extends Record<string, unknown> = Record<never, never>>() => query<P, Tx>()
 
