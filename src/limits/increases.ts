@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { KeyService, OrgService, TieredKey } from '../accounts'
 import type { AuditLog } from '../audit'
 import { defineEvent, type EventBus } from '../events'
@@ -6,20 +6,13 @@ import { storeAnswer } from '../idempotency'
 import type { Call, Caller, OperatorCaller, OwnerScope, TenantCaller, Tier } from '../kernel/caller'
 import { type Clock, iso, isoOrNull } from '../kernel/clock'
 import type { KeyId } from '../kernel/ids'
-import { type PageRequest, pagesBy } from '../kernel/keyset'
+import { pagesBy } from '../kernel/keyset'
 import { mapPage, type Page } from '../kernel/page'
 import { rowsOf } from '../kernel/rows'
-import { query, type Reader, type Store, type Tx } from '../kernel/store'
+import type { Reader, Store, Tx } from '../kernel/store'
 import { limitErrors } from './errors'
 import { type IncreaseSubject, isAbove, subjectOfIncrease, type Tiers } from './limiter'
-import {
-  type Decision,
-  type Increase,
-  IncreaseId,
-  type IncreaseQuery,
-  type IncreaseStatus,
-  type NewIncrease,
-} from './schema'
+import { type Decision, type Increase, IncreaseId, type IncreaseQuery, type NewIncrease } from './schema'
 import { type IncreaseRow, limitIncreases } from './table'
 
 /** Data of the event that a key moved to a higher tier (docs/api.md 14.2). */
@@ -39,31 +32,11 @@ const rows = rowsOf(limitIncreases)
 const newestFirst = pagesBy(limitIncreases, 'created_at')
 
 /** Runs with every `GET /rate-limits`. The literal status lets the database use the index of pending requests. */
-const pendingOfRepository = query<{ subject: string }>()((db, p) => {
-  const table = db.of(limitIncreases)
-  return db
-    .select()
-    .from(table)
-    .where(and(eq(table.subject, p.subject), sql`${table.status} = 'pending'`))
-})
+const pendingFor = (db: Reader, subject: string): Promise<IncreaseRow | undefined> =>
+  rows.first(db, { subject }, (t) => sql`${t.status} = 'pending'`)
 
-/** Rows of increase requests. Tenants find only those of their own subject; reviewers and operators look up by id. */
-export const increaseRepository = {
-  /** False when the subject already has a pending request. */
-  insert: rows.add,
-
-  pending: async (db: Reader, subject: string): Promise<IncreaseRow | undefined> =>
-    (await pendingOfRepository(db, { subject }))[0],
-
-  find: (db: Reader, id: IncreaseId): Promise<IncreaseRow | undefined> => rows.first(db, { id }),
-
-  /** The decided row, or undefined when it had been decided already. */
-  decide: (tx: Tx, id: IncreaseId, decision: Partial<IncreaseRow>): Promise<IncreaseRow | undefined> =>
-    rows.change(tx, { id, status: 'pending' }, decision),
-
-  list: (db: Reader, status: IncreaseStatus | undefined, wanted: PageRequest): Promise<Page<IncreaseRow>> =>
-    newestFirst(db, wanted, status && eq(db.of(limitIncreases).status, status)),
-}
+export const listIncreases = (db: Reader, { status, ...wanted }: IncreaseQuery): Promise<Page<IncreaseRow>> =>
+  newestFirst(db, wanted, status && eq(db.of(limitIncreases).status, status))
 
 /** The one place where a stored increase request becomes a public object. */
 const present = (row: IncreaseRow): Increase => ({
@@ -113,7 +86,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
       if (!isAbove(input.requested_tier, lowest.tier))
         throw limitErrors.tierNotHigher.with({ param: 'requested_tier' }, input.requested_tier, lowest.tier)
       const row = newRow(caller, subject, lowest.tier, input)
-      if (!(await increaseRepository.insert(tx, row))) throw limitErrors.increasePending()
+      if (!(await rows.add(tx, row))) throw limitErrors.increasePending()
       const { requested_tier } = input
       await audit.record(
         tx,
@@ -172,12 +145,9 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     return store.write(async (tx): Promise<Increase> => {
       const increase = await find(tx, id)
       const granted = isApproval ? (tier ?? increase.requested_tier) : null
-      const row = await increaseRepository.decide(tx, increase.id, {
-        status: isApproval ? 'approved' : 'rejected',
-        granted_tier: granted,
-        reason: reason ?? null,
-        decided_at: clock.now(),
-      })
+      const status = isApproval ? 'approved' : 'rejected'
+      const decided = { status, granted_tier: granted, reason: reason ?? null, decided_at: clock.now() } as const
+      const row = await rows.change(tx, { id: increase.id, status: 'pending' }, decided)
       if (!row) throw limitErrors.alreadyDecided(increase.status)
       const raised = granted ? await raiseKeys(tx, row, granted) : []
       await audit.record(tx, call, {
@@ -212,36 +182,23 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
     if (!key) throw limitErrors.noActiveKey()
     if (key.tier === tier) return
     await changeTier(tx, key, tier, null)
-    const { scope } = key
     const metadata = { key_ids: [keyId], previous_tier: key.tier, tier }
-    await (isAbove(tier, key.tier)
-      ? audit.record(tx, call, {
-          action: 'rate_limit.upgraded',
-          entityType: 'rate_limit',
-          entityId: keyId,
-          scope,
-          input: { metadata },
-        })
-      : audit.record(tx, call, {
-          action: 'key.updated',
-          entityType: 'api_key',
-          entityId: keyId,
-          scope,
-          input: { fields: ['tier'], metadata },
-        }))
+    const change = isAbove(tier, key.tier)
+      ? ({ action: 'rate_limit.upgraded', entityType: 'rate_limit', input: { metadata } } as const)
+      : ({ action: 'key.updated', entityType: 'api_key', input: { fields: ['tier'], metadata } } as const)
+    await audit.record(tx, call, { ...change, entityId: keyId, scope: key.scope })
   }
 
   /** The pending request that would raise this caller's tier; null when there is none. */
   async function pendingOf({ caller }: Call): Promise<Increase | null> {
-    const own = await increaseRepository.pending(store.read, subjectOfIncrease(caller).name)
-    const covering =
-      own ?? (caller.orgId ? undefined : await increaseRepository.pending(store.read, `user:${caller.userId}`))
+    const own = await pendingFor(store.read, subjectOfIncrease(caller).name)
+    const covering = own ?? (caller.orgId ? undefined : await pendingFor(store.read, `user:${caller.userId}`))
     return covering ? present(covering) : null
   }
 
   /** For operators: newest first. */
   async function list(_call: Call<OperatorCaller>, query: IncreaseQuery): Promise<Page<Increase>> {
-    return mapPage(await increaseRepository.list(store.read, query.status, query), present)
+    return mapPage(await listIncreases(store.read, query), present)
   }
 
   async function get(_call: Call<OperatorCaller>, id: string): Promise<Increase> {
@@ -254,7 +211,7 @@ export function createIncreases({ store, audit, events, clock, tiers, keys, orgs
   }
 
   async function find(reader: Reader, id: string): Promise<IncreaseRow> {
-    const row = IncreaseId.is(id) ? await increaseRepository.find(reader, id) : undefined
+    const row = IncreaseId.is(id) ? await rows.first(reader, { id }) : undefined
     if (!row) throw limitErrors.increaseNotFound()
     return row
   }

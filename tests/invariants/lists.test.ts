@@ -8,7 +8,7 @@ import type { OwnerScope } from '../../src/kernel/caller'
 import type { OrgId, UserId } from '../../src/kernel/ids'
 import { encodeCursor } from '../../src/kernel/page'
 import type { Reader } from '../../src/kernel/store'
-import { increaseRepository as increases } from '../../src/limits/increases'
+import { listIncreases } from '../../src/limits/increases'
 import { correctionRepository as corrections } from '../../src/routing/corrections'
 import { routingPreference } from '../../src/routing/resource'
 import { listMemories } from '../../src/skills/conversations/memory'
@@ -71,11 +71,11 @@ const OPERATORS: List[] = [
     'routing_preferences_by_age',
     (db) => preferences.list(db, 'everyone', later('routing_preferences.created_at')),
   ],
-  ['limit increases', 'limit_increases_by_age', (db) => increases.list(db, undefined, first)],
+  ['limit increases', 'limit_increases_by_age', (db) => listIncreases(db, first)],
   [
     'limit increases that wait',
     'limit_increases_by_status',
-    (db) => increases.list(db, 'pending', later('limit_increases.created_at')),
+    (db) => listIncreases(db, { ...later('limit_increases.created_at'), status: 'pending' }),
   ],
 ]
 
