@@ -14,33 +14,6 @@ import { type ChannelRow, channels } from './table'
 
 const rows = rowsOf(channels)
 
-/** Rows of channels. Every query names the owner, except the search for silent channels. */
-const channelRepository = {
-  named: (db: Reader, owner: OwnerScope, type: string, name: string): Promise<ChannelRow | undefined> =>
-    rows.first(db, { owner, type: type as ChannelType, name }),
-
-  /** False when another transaction has already created the channel. */
-  insert: rows.add,
-
-  /** Changes a channel that still has this status. False when its status is different. */
-  move: async (tx: Tx, { id, owner, status }: ChannelRow, change: Partial<ChannelRow>): Promise<boolean> =>
-    (await rows.update(tx, { id, owner, status }, change)) === 1,
-
-  count: (db: Reader, owner: OwnerScope) => rows.count(db, { owner }),
-
-  /** Lists the most recently used channels first. A null owner matches all owners. */
-  list(db: Reader, owner: OwnerScope | null, limit: number): Promise<ChannelRow[]> {
-    const t = db.of(channels)
-    const ownerFilter = owner === null ? undefined : eq(t.owner, owner)
-    return db.select().from(t).where(ownerFilter).orderBy(desc(t.last_message_at), desc(t.id)).limit(limit)
-  },
-
-  silent: (db: Reader, before: number, limit: number): Promise<ChannelRow[]> =>
-    rows.all(db, { status: 'active' }, { also: (t) => lt(t.last_message_at, before), limit }),
-
-  removeAll: async (tx: Tx, owner: OwnerScope): Promise<void> => void (await rows.remove(tx, { owner })),
-}
-
 type Deps = {
   store: Store
   clock: Clock
@@ -67,13 +40,19 @@ export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
     if (isType(type)) await wrote(tx, scope, type, { name: nameIn(metadata!, type), depth })
   }
   events.inTransaction(completionCreated, hear, (_tx, _scope, _type, { metadata }) => metadata == null)
-  events.inTransaction(orgDeleted, (tx, { scope }) => channelRepository.removeAll(tx, scope))
+  events.inTransaction(orgDeleted, async (tx, { scope }) => void (await rows.remove(tx, { owner: scope })))
   jobs.register(recurring('channels.silence', LOOK_EVERY_MS, findSilent))
   return { list }
 
   /** The hundred most recently used channels. */
   async function list({ caller }: Call<Caller>, ownerFilter?: string): Promise<Channels> {
-    const found = await channelRepository.list(store.read, await scopeOf(caller, ownerFilter), MAX)
+    const owner = await scopeOf(caller, ownerFilter)
+    const t = store.read.of(channels)
+    const all = store.read.select().from(t)
+    const found = await all
+      .where(owner === null ? undefined : eq(t.owner, owner))
+      .orderBy(desc(t.last_message_at), desc(t.id))
+      .limit(MAX)
     const shown = found.map(({ id, type, name, status, last_message_at }) => ({
       id,
       type,
@@ -94,18 +73,17 @@ export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
   /** Records a message from a channel. Names beyond the limit count as the channel of their type. */
   async function wrote(tx: Tx, owner: OwnerScope, type: ChannelType, { name, depth }: Message): Promise<void> {
     const now = clock.now()
-    const known = await channelRepository.named(tx, owner, type, name)
+    const known = await rows.first(tx, { owner, type, name })
     if (known) {
       if (known.status === 'idle') await turn(tx, known, 'active', depth)
-      else if (now - known.last_message_at >= EXACT_MS)
-        await channelRepository.move(tx, known, { last_message_at: now })
+      else if (now - known.last_message_at >= EXACT_MS) await move(tx, known, { last_message_at: now })
       return
     }
-    if (name !== type && (await channelRepository.count(tx, owner)) >= MAX)
-      return wrote(tx, owner, type, { name: type, depth })
+    if (name !== type && (await rows.count(tx, { owner })) >= MAX) return wrote(tx, owner, type, { name: type, depth })
     const status = 'active' as const
     const row: ChannelRow = { id: ChannelId.create(), owner, type, name, status, last_message_at: now, created_at: now }
-    if (!(await channelRepository.insert(tx, row))) return
+    // Another transaction may have created it.
+    if (!(await rows.add(tx, row))) return
     const data = { connector_id: row.id, type, status, previous_status: null }
     await events.emit(tx, connectorCreated, owner, data, { depth })
   }
@@ -113,18 +91,23 @@ export function createChannels({ store, clock, events, jobs, orgs }: Deps) {
   async function turn(tx: Tx, row: ChannelRow, status: ChannelStatus, depth = 0): Promise<void> {
     const { id, owner, type, status: previous_status } = row
     const last_message_at = status === 'active' ? clock.now() : row.last_message_at
-    if (!(await channelRepository.move(tx, row, { status, last_message_at }))) return
+    if (!(await move(tx, row, { status, last_message_at }))) return
     await events.emit(tx, connectorChanged, owner, { connector_id: id, type, status, previous_status }, { depth })
   }
 
   async function findSilent(): Promise<void> {
     for (;;) {
-      const some = await channelRepository.silent(store.read, clock.now() - SILENT_MS, BATCH)
+      const also = (t: typeof channels.sqlite) => lt(t.last_message_at, clock.now() - SILENT_MS)
+      const some = await rows.all(store.read, { status: 'active' }, { also, limit: BATCH })
       for (const row of some) await store.write((tx) => turn(tx, row, 'idle'))
       if (some.length < BATCH) return
     }
   }
 }
+
+/** Changes a channel that still has this status. False when its status is different. */
+const move = async (tx: Tx, { id, owner, status }: ChannelRow, change: Partial<ChannelRow>): Promise<boolean> =>
+  (await rows.update(tx, { id, owner, status }, change)) === 1
 
 const isType = (word: unknown): word is ChannelType => CHANNEL_TYPES.includes(word as ChannelType)
 

@@ -96,7 +96,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     if (row.status !== 'paused') return row.status === 'running' ? row : null
     return store.write(async (tx) => {
       await approvals.turn(tx, row)
-      const waiting = (await rows.stepsOf(tx, id)).at(-1)!
+      const waiting = (await rows.steps(tx, [id])).at(-1)!
       const { kind, onTimeout } = row.pause!
       if (kind === 'step') return outcomes.end(tx, row, { status: 'failed', error: 'No one continued it in time.' })
       if (kind === 'delay') return outcomes.stepEnded(tx, row, waiting, { output: {} })
@@ -116,7 +116,7 @@ export function registerRuns({ store, clock, jobs, unattended, outcomes, approva
     const { name, type } = row.steps[at]!
     const made = { status: 'completed' as const, output: null, error: null, cost_micro: 0, completed_at: null }
     const begun = { run_id: row.id, seq: row.executed, index: at, name, type, ...made, started_at: clock.now() }
-    const done = await rows.stepsOf(store.read, row.id)
+    const done = await rows.steps(store.read, [row.id])
     let stored: RunRow | null = null
     const keep = async (tx: Tx, result: StepOutput): Promise<void> => {
       stored = await outcomes.stepEnded(tx, row, begun, bounded(result, done))
@@ -341,7 +341,7 @@ export function createOutcomes({ clock, audit, events, jobs, approvals }: Outcom
     const completed_at = clock.now()
     const ended = await moveTo(tx, run, { ...change, next: null, pause: null, completed_at })
     const done = ended.status === 'completed'
-    const steps = await rows.stepsOf(tx, run.id)
+    const steps = await rows.steps(tx, [run.id])
     const data = {
       workflow_id: run.workflow_id,
       run_id: run.id,

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gte, inArray, isNotNull, lt, lte, type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { and, asc, count, eq, gte, inArray, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { OwnerScope } from '../kernel/caller'
 import { iso, isoOrNull } from '../kernel/clock'
 import { listBy, pagesBy } from '../kernel/keyset'
@@ -12,9 +12,7 @@ import {
   counted,
   excludedOf,
   insertAll,
-  query,
   type Reader,
-  rowsIn,
   type Store,
   type Tx,
   unlocked,
@@ -50,36 +48,9 @@ const inserted = counted<RunRow>()((tx, p) =>
     .onConflictDoNothing({ target: tx.of(workflowRuns).once }),
 )
 
-/** A list of ids as one parameter. */
-const asList = (ids: readonly string[]): string => JSON.stringify(ids.map((id) => ({ id })))
-
-const amongThese = (tx: Tx, list: Placeholder): SQL =>
-  sql`${tx.of(workflows).id} in (select id from ${rowsIn(tx, list, { id: 'text' })})`
-
-const planned = command<{ list: string; at: number | null }>()((tx, p) => {
-  const t = tx.of(workflows)
-  return tx
-    .update(t)
-    .set({ next_run_at: sql`${p.at}` })
-    .where(amongThese(tx, p.list))
-})
-
-const ran = command<{ list: string; at: number }>()((tx, p) => {
-  const t = tx.of(workflows)
-  return tx
-    .update(t)
-    .set({ last_run_at: sql`${p.at}` })
-    .where(amongThese(tx, p.list))
-})
-
 const rows = rowsOf(workflows)
 const runs = rowsOf(workflowRuns)
 const steps = rowsOf(workflowSteps)
-
-const stepsOf = query<{ id: WorkflowRunId }>()((db, p) => {
-  const t = db.of(workflowSteps)
-  return db.select().from(t).where(eq(t.run_id, p.id)).orderBy(asc(t.seq))
-})
 
 const stepPut = command<StepRow>()((tx, p) => {
   const t = tx.of(workflowSteps)
@@ -159,13 +130,9 @@ export const runRepository = {
     return unlocked(tx, found.where(and(inArray(t.id, [...ids]), waits(tx), lte(t.next_run_at, now))))
   },
 
-  ran: async (tx: Tx, ids: readonly WorkflowId[], at: number): Promise<void> =>
-    void (await ran(tx, { list: asList(ids), at })),
-
+  ran: (tx: Tx, ids: readonly WorkflowId[], at: number) => rows.update(tx, { id: ids }, { last_run_at: at }),
   /** Sets the next time of schedules. */
-  plan: async (tx: Tx, ids: readonly WorkflowId[], at: number | null): Promise<void> =>
-    void (await planned(tx, { list: asList(ids), at })),
-
+  plan: (tx: Tx, ids: readonly WorkflowId[], at: number | null) => rows.update(tx, { id: ids }, { next_run_at: at }),
   /** False when another attempt of the same request has already begun the run. */
   insert: async (tx: Tx, row: RunRow): Promise<boolean> => (await inserted(tx, row)) === 1,
 
@@ -209,10 +176,7 @@ export const runRepository = {
   /** A step is written when it pauses and when it ends. */
   putStep: async (tx: Tx, row: StepRow): Promise<void> => void (await stepPut(tx, row)),
 
-  /** The steps of one run, in the order they ran. */
-  stepsOf: (db: Reader, id: WorkflowRunId): Promise<StepRow[]> => stepsOf(db, { id }),
-
-  /** The steps of several runs, in the order they ran. */
+  /** The steps of runs, in the order they ran. */
   steps: (db: Reader, ids: readonly WorkflowRunId[]): Promise<StepRow[]> =>
     steps.all(db, { run_id: ids }, { order: (t) => [asc(t.run_id), asc(t.seq)] }),
 
