@@ -28,8 +28,6 @@ const rows = rowsOf(operatorKeys)
 
 /** Rows of operator keys. */
 const operatorKeyRepository = {
-  byHash: (db: Reader, hash: string) => rows.first(db, { hash }),
-
   /** Finds a key by id, prefix or name. A key that is not revoked takes precedence. */
   async find(db: Reader, ref: string): Promise<OperatorKeyRow | undefined> {
     const table = db.of(operatorKeys)
@@ -43,13 +41,6 @@ const operatorKeyRepository = {
     const table = db.of(operatorKeys)
     return db.select().from(table).where(hasIdPrefix(table.id, word)).limit(MAX)
   },
-
-  /** False when an unrevoked key already has the name. */
-  insert: rows.add,
-
-  /** Undefined when the key is revoked. */
-  update: (tx: Tx, id: OperatorKeyId, change: Partial<OperatorKeyRow>) =>
-    rows.change(tx, { id, revoked_at: null }, change),
 
   /** Newest first. */
   async list(db: Reader): Promise<OperatorKeyRow[]> {
@@ -89,7 +80,7 @@ export function createOperatorAccess({ store, audit, clock }: { store: Store; au
       revoked_at: null,
     }
     return store.write(async (tx) => {
-      if (!(await operatorKeyRepository.insert(tx, row))) throw operatorErrors.nameTaken(name)
+      if (!(await rows.add(tx, row))) throw operatorErrors.nameTaken(name)
       await record(tx, call, 'operator.added', row)
       return { ...present(row), key: token }
     })
@@ -101,7 +92,7 @@ export function createOperatorAccess({ store, audit, clock }: { store: Store; au
     const { token, hash, prefix } = mintSecret(OPERATOR_LABEL)
     return store.write(async (tx) => {
       const before = await find(tx, ref)
-      const row = await operatorKeyRepository.update(tx, before.id, { hash, prefix })
+      const row = await rows.change(tx, { id: before.id, revoked_at: null }, { hash, prefix })
       if (!row) throw operatorErrors.operatorRevoked(before.name)
       await record(tx, call, 'operator.rotated', row)
       return { ...present(row), key: token }
@@ -113,7 +104,7 @@ export function createOperatorAccess({ store, audit, clock }: { store: Store; au
     await assertConfirmed(call.caller)
     return store.write(async (tx) => {
       const before = await find(tx, ref)
-      const row = await operatorKeyRepository.update(tx, before.id, { revoked_at: clock.now() })
+      const row = await rows.change(tx, { id: before.id, revoked_at: null }, { revoked_at: clock.now() })
       if (row) await record(tx, call, 'operator.revoked', row)
       return present(row ?? before)
     })
@@ -123,11 +114,11 @@ export function createOperatorAccess({ store, audit, clock }: { store: Store; au
   async function identify({ headers }: Request, reason: string | null): Promise<OperatorCaller> {
     const token = /^bearer[ \t]+(\S+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1] ?? ''
     const hash = recogniseSecret(token, [OPERATOR_LABEL])
-    const row = hash === null ? undefined : await operatorKeyRepository.byHash(store.read, hash)
+    const row = hash === null ? undefined : await rows.first(store.read, { hash })
     if (!row || stateOf(row) !== 'active') throw operatorErrors.notAnOperator()
     const now = clock.now()
     if (row.last_used_at === null || now - row.last_used_at >= USES_EVERY_MS)
-      await store.write((tx) => operatorKeyRepository.update(tx, row.id, { last_used_at: now }))
+      await store.write((tx) => rows.update(tx, { id: row.id, revoked_at: null }, { last_used_at: now }))
     return { type: 'operator', role: row.role, name: row.name, transport: 'remote', reason, secretHash: row.hash }
   }
 
@@ -135,7 +126,7 @@ export function createOperatorAccess({ store, audit, clock }: { store: Store; au
   async function isStill({ secretHash, isStill: stillInBrowser }: OperatorCaller): Promise<boolean> {
     if (stillInBrowser) return stillInBrowser()
     if (secretHash === undefined) return true
-    const row = await operatorKeyRepository.byHash(store.read, secretHash)
+    const row = await rows.first(store.read, { hash: secretHash })
     return row !== undefined && stateOf(row) === 'active'
   }
 
