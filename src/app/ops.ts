@@ -1,24 +1,20 @@
-import { keyOperatorRoutes } from '../accounts/keys/routes'
-import { orgOperatorRoutes } from '../accounts/orgs/routes'
-import { userOperatorRoutes } from '../accounts/users-routes'
-import {
-  canvasOperatorRoutes,
-  canvasWorkflowOperatorRoutes,
-  channelOperatorRoutes,
-  hookOperatorRoutes,
-  workflowOperatorRoutes,
-} from '../automation/routes'
-import { browserOperatorRoutes } from '../browser/routes'
-import { jobOperatorRoutes } from '../charging/public-jobs-routes'
-import { batchOperatorRoutes } from '../compat/routes'
-import { testCaseOperatorRoutes } from '../completions/routes-tests'
-import { eventOperatorRoutes } from '../events/routes'
+import { keyVerbs } from '../accounts/keys/routes'
+import { orgVerbs } from '../accounts/orgs/routes'
+import { userVerbs } from '../accounts/users-routes'
+import { canvasWorkflowVerbs, channelVerbs, hookVerbs, workflowVerbs } from '../automation/routes'
+import { browserVerbs } from '../browser/routes'
+import { jobOperatorVerbs } from '../charging/public-jobs-routes'
+import { batchVerbs } from '../compat/routes'
+import { testCaseVerbs } from '../completions/routes-tests'
+import { eventVerbs } from '../events/routes'
 import { verifyUploads } from '../files'
-import { artifactOperatorRoutes, uploadOperatorRoutes } from '../files/routes'
-import { guardrailOperatorRoutes } from '../guardrails/routes'
+import { artifactVerbs, uploadVerbs } from '../files/routes'
+import { guardrailVerbs } from '../guardrails/routes'
 import type { Metrics } from '../http/metrics'
 import { addReadings } from '../http/metrics'
 import { createOperatorRules, type OperatorEdge, operatorEdge } from '../http/operator-edge'
+import { resourceVerbs } from '../http/resource-verbs'
+import { operatorRoutes } from '../http/verbs'
 import { jobSums } from '../jobs'
 import { type DatabaseLocation, riskySettings, schemaOf } from '../kernel/store'
 import {
@@ -29,15 +25,14 @@ import {
   dumpPostgres,
   type OperatorService,
 } from '../operators'
-import { operatorRoutes } from '../operators/routes'
+import { ownRoutes } from '../operators/routes'
 import { hasOperators } from '../pages/reference/config'
-import { viewOperatorRoutes } from '../pages/routes-live'
-import { researchOperatorRoutes } from '../research/routes'
-import { preferenceOperatorRoutes } from '../routing/routes'
-import { conversationOperatorRoutes } from '../skills/conversations/routes'
+import { researchVerbs } from '../research/routes'
+import { preferenceVerbs } from '../routing/routes'
+import { conversationVerbs } from '../skills/conversations/routes'
 import { deliverySums } from '../webhooks'
-import { webhookOperatorRoutes } from '../webhooks/routes'
-import { widgetOperatorRoutes } from '../widgets/routes'
+import { webhookVerbs } from '../webhooks/routes'
+import { widgetOperatorVerbs } from '../widgets/routes'
 import { type Config, configPath, explain, NEEDED } from './config'
 import type { Container } from './container'
 import type { Redis } from './redis'
@@ -162,26 +157,26 @@ export function createOps({ config, container, metrics, redis, location, stoppin
 
 /** Routes that only operators have, and those they share with tenants. */
 const operatorApi = (operators: OperatorService, container: Container, edge: OperatorEdge, metrics: Metrics) =>
-  operatorRoutes(operators, edge, metrics.all())
-    .use(keyOperatorRoutes(container.keys, edge))
-    .use(orgOperatorRoutes(container.orgs, edge))
-    .use(userOperatorRoutes(container.users, edge))
-    .use(guardrailOperatorRoutes(container.guardrails, edge))
-    .use(preferenceOperatorRoutes(container, edge))
-    .use(testCaseOperatorRoutes(container.testCases, edge))
-    .use(viewOperatorRoutes(container.views, edge))
-    .use(canvasOperatorRoutes(container.canvases, edge))
-    .use(workflowOperatorRoutes(container.workflows, edge))
-    .use(canvasWorkflowOperatorRoutes(container.workflows, edge))
-    .use(jobOperatorRoutes(container.publicJobs, edge))
-    .use(conversationOperatorRoutes(container.conversations, edge))
-    .use(artifactOperatorRoutes(container, edge))
-    .use(uploadOperatorRoutes(container, edge))
-    .use(batchOperatorRoutes(container, edge))
-    .use(researchOperatorRoutes(container.research, edge))
-    .use(browserOperatorRoutes(container.browser, edge))
-    .use(webhookOperatorRoutes(container.webhooks, edge))
-    .use(hookOperatorRoutes(container.hooks, edge))
-    .use(channelOperatorRoutes(container.channels, edge))
-    .use(eventOperatorRoutes(container.published, edge))
-    .use(widgetOperatorRoutes(container.widgets, edge))
+  ownRoutes(operators, edge, metrics.all())
+    .use(operatorRoutes(keyVerbs(container.keys), edge))
+    .use(operatorRoutes(orgVerbs(container.orgs), edge))
+    .use(operatorRoutes(userVerbs(container.users), edge))
+    .use(operatorRoutes(guardrailVerbs(container.guardrails), edge))
+    .use(operatorRoutes(preferenceVerbs(container), edge))
+    .use(operatorRoutes(testCaseVerbs(container.testCases), edge))
+    .use(operatorRoutes(resourceVerbs(container.views), edge))
+    .use(operatorRoutes(resourceVerbs(container.canvases.canvases), edge))
+    .use(operatorRoutes(workflowVerbs(container.workflows), edge))
+    .use(operatorRoutes(canvasWorkflowVerbs(container.workflows.fromCanvas), edge))
+    .use(operatorRoutes(jobOperatorVerbs(container.publicJobs), edge))
+    .use(operatorRoutes(conversationVerbs(container.conversations), edge))
+    .use(operatorRoutes(artifactVerbs(container), edge))
+    .use(operatorRoutes(uploadVerbs(container), edge))
+    .use(operatorRoutes(batchVerbs(container), edge))
+    .use(operatorRoutes(researchVerbs(container.research), edge))
+    .use(operatorRoutes(browserVerbs(container.browser), edge))
+    .use(operatorRoutes(webhookVerbs(container.webhooks), edge))
+    .use(operatorRoutes(hookVerbs(container.hooks), edge))
+    .use(operatorRoutes(channelVerbs(container.channels), edge))
+    .use(operatorRoutes(eventVerbs(container.published), edge))
+    .use(operatorRoutes(widgetOperatorVerbs(container.widgets), edge))

@@ -1,9 +1,8 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { tenantRoutes, verb } from '../http/verbs'
 import { PageQuery, pageFields } from '../kernel/page'
 import { checked, checkedQuery, t } from '../kernel/schema'
 import type { CanvasService } from './canvases'
@@ -41,9 +40,6 @@ export const canvasRoutes = (service: CanvasService, guard: Guard) =>
       .use(publishPaths(service, guard))
       .use(versionPaths(service, guard)),
   )
-
-export const canvasOperatorRoutes = ({ canvases }: CanvasService, edge: OperatorEdge) =>
-  operatorRoutes(resourceVerbs(canvases), edge)
 
 const buildPaths = (canvases: CanvasService, guard: Guard) =>
   new Elysia({ tags: ['Canvases'] })
@@ -143,7 +139,7 @@ const versionPaths = (canvases: CanvasService, guard: Guard) =>
       },
     )
 
-const workflowVerbs = ({ workflows, run, listRuns, getRun, approve, reject, cancel }: WorkflowService) =>
+export const workflowVerbs = ({ workflows, run, listRuns, getRun, approve, reject, cancel }: WorkflowService) =>
   [
     ...resourceVerbs(workflows),
     verb.post(
@@ -214,10 +210,7 @@ const runIn = ({ id, runId }: Record<string, string>) => ({ id: id!, runId: runI
 export const workflowRoutes = (service: WorkflowService, guard: Guard) =>
   tenantRoutes(workflowVerbs(service), guard, { scope: 'completions', tag: 'Workflows' })
 
-export const workflowOperatorRoutes = (service: WorkflowService, edge: OperatorEdge) =>
-  operatorRoutes(workflowVerbs(service), edge)
-
-const readingOf = ({ get, listRuns, getRun }: WorkflowService['fromCanvas']) =>
+export const canvasWorkflowVerbs = ({ get, listRuns, getRun }: WorkflowService['fromCanvas']) =>
   [
     verb.get(
       '/evi/canvases/:id/workflow',
@@ -254,7 +247,7 @@ const readingOf = ({ get, listRuns, getRun }: WorkflowService['fromCanvas']) =>
 
 /** `/evi/canvases/{id}/workflow` and `/runs` (docs/api.md 9, 10): a canvas as a workflow. */
 export const canvasWorkflowRoutes = ({ fromCanvas }: WorkflowService, guard: Guard) =>
-  tenantRoutes(readingOf(fromCanvas), guard, { scope: 'skills', tag: 'Canvases' }).use(
+  tenantRoutes(canvasWorkflowVerbs(fromCanvas), guard, { scope: 'skills', tag: 'Canvases' }).use(
     new Elysia({ prefix: '/evi/canvases', tags: ['Canvases'] }).use(guard).post(
       '/:id/workflow',
       async (context) => {
@@ -280,11 +273,8 @@ export const canvasWorkflowRoutes = ({ fromCanvas }: WorkflowService, guard: Gua
     ),
   )
 
-export const canvasWorkflowOperatorRoutes = ({ fromCanvas }: WorkflowService, edge: OperatorEdge) =>
-  operatorRoutes(readingOf(fromCanvas), edge)
-
 /** `/hooks` (docs/api.md 11.1), for tenants and operators. A list includes the presets, a single hook its history. */
-const hookVerbs = ({ hooks, list, history }: HookService) => {
+export const hookVerbs = ({ hooks, list, history }: HookService) => {
   const [create, , , update, remove] = resourceVerbs(hooks)
   const { summaries, holds } = hooks.resource
   return [
@@ -334,10 +324,8 @@ const hookVerbs = ({ hooks, list, history }: HookService) => {
 export const hookRoutes = (service: HookService, guard: Guard) =>
   tenantRoutes(hookVerbs(service), guard, { scope: 'completions', tag: 'Hooks' })
 
-export const hookOperatorRoutes = (service: HookService, edge: OperatorEdge) => operatorRoutes(hookVerbs(service), edge)
-
 /** `/channels` (docs/api.md 21), for tenants and operators. */
-const channelVerbs = ({ list }: ChannelService) =>
+export const channelVerbs = ({ list }: ChannelService) =>
   [
     verb.get(
       '/channels',
@@ -355,6 +343,3 @@ const channelVerbs = ({ list }: ChannelService) =>
 
 export const channelRoutes = (service: ChannelService, guard: Guard) =>
   tenantRoutes(channelVerbs(service), guard, { scope: 'connectors', tag: 'Channels' })
-
-export const channelOperatorRoutes = (service: ChannelService, edge: OperatorEdge) =>
-  operatorRoutes(channelVerbs(service), edge)

@@ -1,6 +1,5 @@
 import type { Guard } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
-import { operator, operatorRoutes, tenant, tenantRoutes, verb } from '../http/verbs'
+import { operator, tenant, tenantRoutes, verb } from '../http/verbs'
 import { presentOverseen } from './present'
 import * as words from './schema'
 import type { BrowserService } from './service'
@@ -15,7 +14,7 @@ const PAGE = ['live_view_url', 'embed_url', 'current_url', 'current_title', 'fav
 const isFresh = ({ force }: { force?: string }): boolean => force === '1' || force === 'true'
 
 /** `/browser` (docs/api.md 16.1). Operators see the sessions of everyone (docs/operating.md 2.15). */
-const verbsOf = ({ deps }: BrowserService) => [
+export const browserVerbs = ({ deps }: BrowserService) => [
   tenant.post(
     PATH,
     {
@@ -104,7 +103,4 @@ const verbsOf = ({ deps }: BrowserService) => [
 ]
 
 export const browserRoutes = (browser: BrowserService, guard: Guard) =>
-  tenantRoutes(verbsOf(browser), guard, { scope: 'connectors', tag: 'Browser' })
-
-export const browserOperatorRoutes = (browser: BrowserService, edge: OperatorEdge) =>
-  operatorRoutes(verbsOf(browser), edge)
+  tenantRoutes(browserVerbs(browser), guard, { scope: 'connectors', tag: 'Browser' })

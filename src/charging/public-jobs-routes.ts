@@ -1,6 +1,5 @@
 import type { Guard } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
-import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { tenantRoutes, verb } from '../http/verbs'
 import { JOB_TYPES, type JobType } from '../jobs/schema'
 import type { Call, OperatorCaller } from '../kernel/caller'
 import { notFound } from '../kernel/errors'
@@ -49,8 +48,8 @@ const verbsOf = ({ list, get, cancel }: PublicJobs) =>
 export const jobRoutes = (publicJobs: PublicJobs, guard: Guard) =>
   tenantRoutes(verbsOf(publicJobs), guard, { scope: 'completions', tag: 'Jobs' })
 
-export const jobOperatorRoutes = (publicJobs: PublicJobs, edge: OperatorEdge) =>
-  operatorRoutes([...queueVerbs(publicJobs), ...verbsOf(publicJobs), ...operatorAccessVerbs(publicJobs)] as const, edge)
+export const jobOperatorVerbs = (publicJobs: PublicJobs) =>
+  [...queueVerbs(publicJobs), ...verbsOf(publicJobs), ...operatorAccessVerbs(publicJobs)] as const
 
 const operatorAccessVerbs = ({ retry, operatorAccess }: PublicJobs) =>
   [

@@ -6,9 +6,8 @@ import { answer, errors, statusOf, toEnvelope } from '../http/envelope'
 import { toAppError } from '../http/faults'
 import { type Guard, toCall } from '../http/guard'
 import { MAX_JSON_BYTES, payloadTooLarge } from '../http/intake'
-import type { OperatorEdge } from '../http/operator-edge'
 import type { Streams } from '../http/sse'
-import { operator, operatorRoutes, tenant, tenantRoutes } from '../http/verbs'
+import { operator, tenant, tenantRoutes } from '../http/verbs'
 import { type Call, type ChatParameters, ownerOf, requireScope } from '../kernel/caller'
 import { invalidInput } from '../kernel/errors'
 import { checked, checkedQuery, type Standard, type TSchema, t } from '../kernel/schema'
@@ -260,7 +259,7 @@ export const embeddingRoutes = (deps: EmbeddingDeps, guard: Guard) =>
 type BatchRouteDeps = Parameters<typeof overseeBatches>[0]
 
 /** `/batches` (docs/api.md 32.6): many calls in one file. Operators see the batches of all owners. */
-const batchVerbs = (deps: BatchRouteDeps) => [
+export const batchVerbs = (deps: BatchRouteDeps) => [
   tenant.get(
     '/batches',
     {
@@ -315,8 +314,6 @@ export const batchRoutes = (deps: BatchRouteDeps, guard: Guard) =>
         },
       }),
   )
-
-export const batchOperatorRoutes = (deps: BatchRouteDeps, edge: OperatorEdge) => operatorRoutes(batchVerbs(deps), edge)
 
 type LineDeps = ResponseDeps &
   Omit<EmbeddingDeps, 'charging'> & {

@@ -1,13 +1,12 @@
 import type { Guard } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenant, tenantRoutes } from '../http/verbs'
+import { tenant, tenantRoutes } from '../http/verbs'
 import { t } from '../kernel/schema'
 import { ChatCompletion, Completion } from './schema'
 import type { createReplay, TestCases } from './test-cases'
 import { ReplayEstimate, ReplayInput, TestRunAccepted, TestRunInput } from './test-cases-schema'
 
-const verbsOf = ({ resource, run }: TestCases) =>
+export const testCaseVerbs = ({ resource, run }: TestCases) =>
   [
     ...resourceVerbs(resource),
     tenant.post(
@@ -25,9 +24,7 @@ const verbsOf = ({ resource, run }: TestCases) =>
 
 /** `/test-cases`, for tenants and operators. */
 export const testCaseRoutes = (tests: TestCases, guard: Guard) =>
-  tenantRoutes(verbsOf(tests), guard, { scope: 'completions', tag: 'Test cases' })
-
-export const testCaseOperatorRoutes = (tests: TestCases, edge: OperatorEdge) => operatorRoutes(verbsOf(tests), edge)
+  tenantRoutes(testCaseVerbs(tests), guard, { scope: 'completions', tag: 'Test cases' })
 
 /** `POST /requests/{id}/replay`. */
 export const replayRoutes = (replay: ReturnType<typeof createReplay>, guard: Guard) =>

@@ -1,11 +1,10 @@
 import type { Guard } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
-import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { tenantRoutes, verb } from '../http/verbs'
 import { BusEventPage, BusEventQuery, NewEvent, PublishedEvent } from './schema'
 import type { EventService } from './service'
 
 /** `/events` (docs/api.md 11.2), for tenants and operators. */
-const verbsOf = ({ publish, list }: EventService) =>
+export const eventVerbs = ({ publish, list }: EventService) =>
   [
     verb.post(
       '/events',
@@ -34,6 +33,4 @@ const verbsOf = ({ publish, list }: EventService) =>
   ] as const
 
 export const eventRoutes = (events: EventService, guard: Guard) =>
-  tenantRoutes(verbsOf(events), guard, { scope: 'completions', tag: 'Events' })
-
-export const eventOperatorRoutes = (events: EventService, edge: OperatorEdge) => operatorRoutes(verbsOf(events), edge)
+  tenantRoutes(eventVerbs(events), guard, { scope: 'completions', tag: 'Events' })

@@ -3,8 +3,7 @@ import { Elysia } from 'elysia'
 import { reading } from '../http/body'
 import { answer, errors, FILE_PART, formBody } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
-import { operator, operatorRoutes, tenant, tenantRoutes } from '../http/verbs'
+import { operator, tenant, tenantRoutes } from '../http/verbs'
 import { ownerOf } from '../kernel/caller'
 import { checkedPath, checkedQuery, t } from '../kernel/schema'
 import { artifactSizes, type FileOperatorDeps, getArtifact, listArtifacts, pruneArtifacts } from './operators'
@@ -42,7 +41,7 @@ const Link = checkedQuery(
 type Artifacts = FileOperatorDeps & { files: Files }
 
 /** `/artifacts`: files of the caller (docs/api.md 2.3), and for operators of all owners (docs/operating.md 2.18). */
-const verbsOf = (deps: Artifacts) => [
+export const artifactVerbs = (deps: Artifacts) => [
   tenant.get(
     '/artifacts',
     {
@@ -92,14 +91,12 @@ const verbsOf = (deps: Artifacts) => [
 ]
 
 export const artifactRoutes = (deps: Artifacts, guard: Guard) =>
-  tenantRoutes(verbsOf(deps), guard, { scope: 'completions', tag: 'Artifacts' })
-
-export const artifactOperatorRoutes = (deps: Artifacts, edge: OperatorEdge) => operatorRoutes(verbsOf(deps), edge)
+  tenantRoutes(artifactVerbs(deps), guard, { scope: 'completions', tag: 'Artifacts' })
 
 type Uploads = Parameters<typeof overseeUploads>[0]
 
 /** `/files` (docs/api.md 32.6): files that a client uploads once and refers to by id. Operators see all files. */
-const uploadVerbs = (deps: Uploads) => [
+export const uploadVerbs = (deps: Uploads) => [
   tenant.get(
     '/files',
     { query: words.UploadQuery, reply: words.UploadList, summary: 'List the files that you sent, newest first' },
@@ -177,8 +174,6 @@ export const uploadRoutes = (deps: Uploads, guard: Guard) =>
         },
       ),
   )
-
-export const uploadOperatorRoutes = (deps: Uploads, edge: OperatorEdge) => operatorRoutes(uploadVerbs(deps), edge)
 
 /** `/files/{id}`: files behind signed links, whole or in part, outside the API. */
 export const fileRoutes = (files: Pick<Files, 'byLink' | 'read' | 'thumbnail'>, guard: Guard) =>

@@ -2,16 +2,15 @@ import { Elysia } from 'elysia'
 import { ApiKey } from '../accounts/keys/schema'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenant, tenantRoutes, verb } from '../http/verbs'
+import { tenant, tenantRoutes, verb } from '../http/verbs'
 import { checked, checkedPath, t } from '../kernel/schema'
 import { Moderation, ModerationOrder } from './moderations'
 import * as words from './schema'
 import type { GuardrailService } from './service'
 
 /** `/guardrails` and `/guardrail-policies` (docs/api.md 12), for tenants and operators. */
-const verbsOf = ({ policies, catalogue, evaluate }: GuardrailService) =>
+export const guardrailVerbs = ({ policies, catalogue, evaluate }: GuardrailService) =>
   [
     verb.get(
       '/guardrails',
@@ -49,12 +48,9 @@ const previewVerb = ({ preview }: GuardrailService) =>
   )
 
 export const guardrailRoutes = (guardrails: GuardrailService, guard: Guard) =>
-  tenantRoutes([...verbsOf(guardrails), previewVerb(guardrails)], guard, { scope: 'billing', tag: 'Guardrails' })
+  tenantRoutes([...guardrailVerbs(guardrails), previewVerb(guardrails)], guard, { scope: 'billing', tag: 'Guardrails' })
     .use(bindingRoutes(guardrails, guard))
     .use(moderationRoutes(guardrails, guard))
-
-export const guardrailOperatorRoutes = (guardrails: GuardrailService, edge: OperatorEdge) =>
-  operatorRoutes(verbsOf(guardrails), edge)
 
 /** `POST /moderations` (docs/api.md 32.3). */
 const moderationRoutes = (guardrails: GuardrailService, guard: Guard) =>

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { readJson } from '../http/body'
 import { admitOperator, type OperatorEdge } from '../http/operator-edge'
-import { operatorRoutes as mounted, operator } from '../http/verbs'
+import { operator, operatorRoutes } from '../http/verbs'
 import { t } from '../kernel/schema'
 import { DoctorReport } from './doctor'
 import { accountVerbs } from './routes-accounts'
@@ -28,7 +28,7 @@ const FACTS = { holds: 'facts' } as const
 type Exposition = { contentType: string; metrics(): Promise<string> }
 
 /** The operator API, `/ops/v1`, and `/metrics` for Prometheus (docs/design.md 7). */
-export const operatorRoutes = (operators: OperatorService, edge: OperatorEdge, exposition: Exposition) =>
+export const ownRoutes = (operators: OperatorService, edge: OperatorEdge, exposition: Exposition) =>
   // Accepts any Host header, because over a socket it has no meaning and common tools make up a short one.
   new Elysia({ handler: { standardHostname: false } })
     .use(edge)
@@ -45,9 +45,9 @@ export const operatorRoutes = (operators: OperatorService, edge: OperatorEdge, e
       },
       { holds: 'facts' },
     )
-    .use(mounted(accountVerbs(operators), edge))
-    .use(mounted(skillVerbs(operators), edge))
-    .use(mounted(serverVerbs(operators), edge))
+    .use(operatorRoutes(accountVerbs(operators), edge))
+    .use(operatorRoutes(skillVerbs(operators), edge))
+    .use(operatorRoutes(serverVerbs(operators), edge))
 
 const serverVerbs = ({ access, cache, stream, backups, ...operators }: OperatorService) =>
   [

@@ -1,10 +1,9 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, maxAgeOf, toCall } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
 import type { Streams } from '../http/sse'
-import { operatorRoutes, tenantRoutes } from '../http/verbs'
+import { tenantRoutes } from '../http/verbs'
 import type { Call, TenantCaller } from '../kernel/caller'
 import { type Clock, iso } from '../kernel/clock'
 import { AppError } from '../kernel/errors'
@@ -141,9 +140,6 @@ export const liveRoutes = (feed: Feed, streams: Streams, guard: Guard) => {
 /** `/views`, for tenants and operators. */
 export const viewRoutes = (views: Resource<typeof savedView>, guard: Guard) =>
   tenantRoutes(resourceVerbs(views), guard, { scope: 'completions', tag: 'Saved views' })
-
-export const viewOperatorRoutes = (views: Resource<typeof savedView>, edge: OperatorEdge) =>
-  operatorRoutes(resourceVerbs(views), edge)
 
 type Watching = {
   topics: readonly Topic[]

@@ -1,13 +1,12 @@
 import { Elysia } from 'elysia'
 import { answer, errors } from '../http/envelope'
 import { type Guard, toCall } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
-import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { tenantRoutes, verb } from '../http/verbs'
 import { checked } from '../kernel/schema'
 import { ResearchAccepted, ResearchInput, Verification } from './schema'
 import type { ResearchService } from './service'
 
-const verbsOf = ({ recheck }: ResearchService) =>
+export const researchVerbs = ({ recheck }: ResearchService) =>
   [
     verb.get(
       '/jobs/:id/verification',
@@ -23,10 +22,7 @@ const verbsOf = ({ recheck }: ResearchService) =>
   ] as const
 
 export const researchJobRoutes = (research: ResearchService, guard: Guard) =>
-  tenantRoutes(verbsOf(research), guard, { scope: 'completions', tag: 'Research' })
-
-export const researchOperatorRoutes = (research: ResearchService, edge: OperatorEdge) =>
-  operatorRoutes(verbsOf(research), edge)
+  tenantRoutes(researchVerbs(research), guard, { scope: 'completions', tag: 'Research' })
 
 /** `/research` (docs/api.md 7). */
 export const researchRoutes = (research: ResearchService, guard: Guard) =>

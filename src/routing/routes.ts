@@ -1,8 +1,7 @@
 import { ApiKey } from '../accounts/keys/schema'
 import type { Guard } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenant, tenantRoutes, verb } from '../http/verbs'
+import { tenant, tenantRoutes, verb } from '../http/verbs'
 import { pageFields } from '../kernel/page'
 import type { RoutingPreview } from './preview'
 import * as words from './schema'
@@ -11,7 +10,7 @@ import type { PreferenceService } from './service'
 type Modules = { preferences: PreferenceService; routingPreview: RoutingPreview }
 
 /** `/routing-preferences` and `/routing-corrections` (docs/api.md 13), for tenants and operators. */
-const verbsOf = ({ preferences: { preferences, suggest, corrections }, routingPreview }: Modules) =>
+export const preferenceVerbs = ({ preferences: { preferences, suggest, corrections }, routingPreview }: Modules) =>
   [
     ...resourceVerbs(preferences),
     verb.post(
@@ -107,9 +106,7 @@ const bindingVerbs = ({ preferences: { bind } }: Modules) =>
   ] as const
 
 export const preferenceRoutes = (modules: Modules, guard: Guard) =>
-  tenantRoutes([...verbsOf(modules), correctionVerb(modules)], guard, {
+  tenantRoutes([...preferenceVerbs(modules), correctionVerb(modules)], guard, {
     scope: 'billing',
     tag: 'Routing preferences',
   }).use(tenantRoutes(bindingVerbs(modules), guard, { scope: 'billing', tag: 'API keys' }))
-
-export const preferenceOperatorRoutes = (modules: Modules, edge: OperatorEdge) => operatorRoutes(verbsOf(modules), edge)

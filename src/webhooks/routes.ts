@@ -1,12 +1,11 @@
 import type { Guard } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenantRoutes, verb } from '../http/verbs'
+import { tenantRoutes, verb } from '../http/verbs'
 import * as words from './schema'
 import type { WebhookService } from './service'
 
 /** `/webhooks` (docs/api.md 14.1), for tenants and operators. */
-const verbsOf = ({ webhooks, ...service }: WebhookService) =>
+export const webhookVerbs = ({ webhooks, ...service }: WebhookService) =>
   [
     ...resourceVerbs(webhooks),
     verb.post(
@@ -97,7 +96,4 @@ const verbsOf = ({ webhooks, ...service }: WebhookService) =>
   ] as const
 
 export const webhookRoutes = (service: WebhookService, guard: Guard) =>
-  tenantRoutes(verbsOf(service), guard, { scope: 'completions', tag: 'Webhooks' })
-
-export const webhookOperatorRoutes = (service: WebhookService, edge: OperatorEdge) =>
-  operatorRoutes(verbsOf(service), edge)
+  tenantRoutes(webhookVerbs(service), guard, { scope: 'completions', tag: 'Webhooks' })

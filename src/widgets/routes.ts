@@ -1,7 +1,6 @@
 import type { Guard } from '../http/guard'
-import type { OperatorEdge } from '../http/operator-edge'
 import { resourceVerbs } from '../http/resource-verbs'
-import { operatorRoutes, tenant, tenantRoutes, verb } from '../http/verbs'
+import { tenant, tenantRoutes, verb } from '../http/verbs'
 import { analyse } from './analytics'
 import * as operators from './operators'
 import * as words from './schema'
@@ -226,5 +225,5 @@ export const widgetRoutes = (service: WidgetService, guard: Guard) =>
     tag: 'Widgets',
   })
 
-export const widgetOperatorRoutes = (service: WidgetService, edge: OperatorEdge) =>
-  operatorRoutes([...ownerVerbs(service), ...chatVerbs(service), queueVerb(service)], edge)
+export const widgetOperatorVerbs = (service: WidgetService) =>
+  [...ownerVerbs(service), ...chatVerbs(service), queueVerb(service)] as const

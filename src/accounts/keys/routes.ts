@@ -1,6 +1,5 @@
 import type { Guard } from '../../http/guard'
-import type { OperatorEdge } from '../../http/operator-edge'
-import { operator, operatorRoutes, tenant, tenantRoutes, verb } from '../../http/verbs'
+import { operator, tenant, tenantRoutes, verb } from '../../http/verbs'
 import { PageQuery, pageAs } from '../../kernel/page'
 import { t } from '../../kernel/schema'
 import * as words from './schema'
@@ -10,7 +9,7 @@ import type { KeyService } from './service'
 const KEY_WORDS = ['brand_soul', 'routing_rules'] as const
 
 /** `/keys` (docs/api.md 20), for tenants and operators. Operators may also name a key by prefix or name. */
-const verbsOf = (keys: KeyService) => {
+export const keyVerbs = (keys: KeyService) => {
   const change = { body: words.KeyPatch, reply: words.ApiKey } as const
   return [
     verb.post(
@@ -89,6 +88,4 @@ const verbsOf = (keys: KeyService) => {
 }
 
 export const keyRoutes = (keys: KeyService, guard: Guard) =>
-  tenantRoutes(verbsOf(keys), guard, { scope: 'billing', tag: 'API keys' })
-
-export const keyOperatorRoutes = (keys: KeyService, edge: OperatorEdge) => operatorRoutes(verbsOf(keys), edge)
+  tenantRoutes(keyVerbs(keys), guard, { scope: 'billing', tag: 'API keys' })

@@ -1,6 +1,5 @@
 import type { Guard } from '../../http/guard'
-import type { OperatorEdge } from '../../http/operator-edge'
-import { operator, operatorRoutes, tenant, tenantRoutes, verb } from '../../http/verbs'
+import { operator, tenant, tenantRoutes, verb } from '../../http/verbs'
 import type { Caller } from '../../kernel/caller'
 import { PageQuery, pageFields } from '../../kernel/page'
 import { t } from '../../kernel/schema'
@@ -19,7 +18,7 @@ const OF_ORGS = { holds: ['plan_note'], role: 'billing' } as const
  * `/orgs` and `/invitations` (docs/api.md 18.4), for tenants and operators. Operators may also name orgs by slug or
  * name (docs/operating.md 2.9).
  */
-const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
+export const orgVerbs = ({ members, invitations, ...orgs }: OrgService) =>
   [
     verb.get(
       '/orgs',
@@ -190,6 +189,4 @@ const verbsOf = ({ members, invitations, ...orgs }: OrgService) =>
   ] as const
 
 export const orgRoutes = (orgs: OrgService, guard: Guard) =>
-  tenantRoutes(verbsOf(orgs), guard, { scope: 'billing', tag: 'Organizations' })
-
-export const orgOperatorRoutes = (orgs: OrgService, edge: OperatorEdge) => operatorRoutes(verbsOf(orgs), edge)
+  tenantRoutes(orgVerbs(orgs), guard, { scope: 'billing', tag: 'Organizations' })

@@ -1,6 +1,5 @@
 import type { Guard } from '../../http/guard'
-import type { OperatorEdge } from '../../http/operator-edge'
-import { operator, operatorRoutes, tenant, tenantRoutes, verb } from '../../http/verbs'
+import { operator, tenant, tenantRoutes, verb } from '../../http/verbs'
 import { PageQuery } from '../../kernel/page'
 import type { MemoryService } from './memory'
 import * as words from './schema'
@@ -9,7 +8,7 @@ import type { ConversationService } from './service'
 const ONE = '/conversations/:id'
 
 /** `/conversations` (docs/api.md 17). Operators see the conversations of all owners (docs/operating.md 2.14). */
-const verbsOf = (conversations: ConversationService) => [
+export const conversationVerbs = (conversations: ConversationService) => [
   verb.get(
     '/conversations',
     {
@@ -68,10 +67,7 @@ const verbsOf = (conversations: ConversationService) => [
 ]
 
 export const conversationRoutes = (conversations: ConversationService, guard: Guard) =>
-  tenantRoutes(verbsOf(conversations), guard, { scope: 'completions', tag: 'Conversations' })
-
-export const conversationOperatorRoutes = (conversations: ConversationService, edge: OperatorEdge) =>
-  operatorRoutes(verbsOf(conversations), edge)
+  tenantRoutes(conversationVerbs(conversations), guard, { scope: 'completions', tag: 'Conversations' })
 
 /** `/memory`: the user's memories (docs/api.md 17). */
 export const memoryRoutes = (memory: MemoryService, guard: Guard) =>
