@@ -160,7 +160,7 @@ export const skillRepository = {
         : undefined,
   version: (db: Reader, id: VersionId) => versions.first(db, { id }),
 
-  /** Locks the skill's row until the transaction ends. Undefined when it does not exist. */
+  /** Locks the skill's row until the transaction ends, and returns it. Undefined when it does not exist. */
   lock: (tx: Tx, id: SkillId) => skillRows.lock(tx, { id }),
 
   insert: skillRows.insert,

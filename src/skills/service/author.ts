@@ -154,9 +154,8 @@ async function ownIn(deps: SkillDeps, tx: Tx, call: Call, ref: string, what: str
   const { row, viewer } = await findVisible(deps, tx, call.caller, ref)
   if (!isOwn(row, viewer)) throw notTheAuthor(what)
   await assertMayManage(deps, tx, call.caller)
-  await rows.lock(tx, row.id)
-  // Read again under the lock, because the skill may have been approved meanwhile.
-  const locked = await rows.find(tx, row.id)
+  // The row as it is under the lock, because the skill may have been approved meanwhile.
+  const locked = await rows.lock(tx, row.id)
   if (!locked) throw skillErrors.skillNotFound()
   return locked
 }

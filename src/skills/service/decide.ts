@@ -96,8 +96,7 @@ export function settle(
   return store.write(async (tx) => {
     const row = await findSubmission(tx, id)
     await assertMay(row)
-    await rows.lock(tx, row.skill_id)
-    const skill = await rows.find(tx, row.skill_id)
+    const skill = await rows.lock(tx, row.skill_id)
     // The author deleted the skill while this transaction waited for the lock.
     if (!skill) throw skillErrors.submissionNotFound()
     assertMeaning(decision, row, skill)

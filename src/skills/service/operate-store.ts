@@ -81,8 +81,7 @@ export function operateStore(deps: SkillDeps) {
 
   function setListed(call: By, { id }: SkillRow, listed: boolean): Promise<OperatorSkillEntry> {
     return store.write(async (tx) => {
-      await rows.lock(tx, id)
-      const row = (await rows.find(tx, id))!
+      const row = (await rows.lock(tx, id))!
       if (row.listed === listed) return shown(row)
       if (!row.listed && !isDelisted(row)) throw notPublished(row.slug)
       const after = await rows.update(tx, id, { listed, updated_at: clock.now() })

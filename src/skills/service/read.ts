@@ -12,11 +12,7 @@ import { ownSkill, reviewFailed, skillErrors } from '../errors'
 import type { SkillManifest } from '../manifest'
 import { averageOf, detailsOf, presentEntry, presentRating, presentSkill, presentVersion } from '../present'
 import { skillRepository as rows } from '../repository'
-import {
-  installRepository as installs,
-  installRepository as ratings,
-  trialRepository as trials,
-} from '../repository-installs'
+import { installRepository as installs, trialRepository as trials } from '../repository-installs'
 import { examineInTurns, hasPassed } from '../review'
 import { isOwn, maySee, runnableVersion, type Viewer } from '../rules'
 import { type Activation, composeTrial } from '../runtime'
@@ -185,7 +181,7 @@ export async function listRatings(
 ): Promise<Page<SkillReview> & { average: number | null; total: number }> {
   const { store } = deps
   const { row } = await findVisible(deps, store.read, caller, ref)
-  const page = mapPage(await ratings.ratings(store.read, row.id, query), presentRating)
+  const page = mapPage(await installs.ratings(store.read, row.id, query), presentRating)
   return { ...page, average: averageOf(row), total: row.rating_count }
 }
 
@@ -202,7 +198,7 @@ export function rateSkill(
     const { row: skill, viewer } = await findVisible(deps, tx, call.caller, ref)
     if (isOwn(skill, viewer) || skill.author_user_id === user_id) throw ownSkill()
     if (!(await rows.lock(tx, skill.id))) throw skillErrors.skillNotFound()
-    const before = await ratings.ratingOf(tx, skill.id, user_id)
+    const before = await installs.ratingOf(tx, skill.id, user_id)
     const row = {
       id: before?.id ?? SkillReviewId.create(),
       skill_id: skill.id,
@@ -211,9 +207,9 @@ export function rateSkill(
       body: body == null ? null : storable(body),
       created_at: clock.now(),
     }
-    if (before) await ratings.replaceRating(tx, row)
-    else await ratings.insertRating(tx, row)
-    await ratings.addRating(tx, skill.id, rating - (before?.rating ?? 0), before ? 0 : 1)
+    if (before) await installs.replaceRating(tx, row)
+    else await installs.insertRating(tx, row)
+    await installs.addRating(tx, skill.id, rating - (before?.rating ?? 0), before ? 0 : 1)
     await recordSkill(deps, tx, call, skill, { action: 'skill.reviewed', metadata: { rating } })
     const review = presentRating(row)
     await storeAnswer(tx, call, { review })

@@ -121,8 +121,7 @@ async function targetOf({ orgs }: SkillDeps, tx: Tx, caller: TenantCaller, input
 
 async function ownSkill(tx: Tx, caller: TenantCaller, id: string): Promise<SkillRow> {
   if (!SkillId.is(id)) throw skillErrors.skillNotFound()
-  await rows.lock(tx, id)
-  const row = await rows.find(tx, id)
+  const row = await rows.lock(tx, id)
   if (!row || row.owner !== ownerOf(caller)) throw skillErrors.skillNotFound()
   if (row.status === 'suspended') throw suspendedSkill()
   return row
