@@ -102,7 +102,7 @@ const tooLong = (found: readonly Source[], max: number) =>
   found.filter((source) => linesOf(source) > max).map((source) => `${source.file}: ${linesOf(source)}`)
 
 /** These may only fall: anyone who takes some away lowers the figure. */
-const RATCHET = { calledOnce: 274, smallFiles: 36, files: 858 }
+const RATCHET = { calledOnce: 272, smallFiles: 32, files: 856 }
 
 /** The field's words are used instead (docs/design.md 2); `most` and `least` only as the first part of a name. */
 const REFUSED =
