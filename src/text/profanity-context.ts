@@ -33,6 +33,10 @@ for (const [index, words] of Object.values(SMALL_WORDS).entries()) {
 }
 const NONE: readonly number[] = []
 
+/** The name of a place: `the village of X`, `X, Austria`. An insult may stand before a country without a comma. */
+export const PLACE =
+  /\b(?:village|town|city|hamlet|parish|island|residents|people) of \[|\], (?:newfoundland|canada|austria|bavaria|germany|italy|umbria|orkney|shetland|dorset|scotland|england|wales|ireland)\b|\] (?:is|è) (?:a|un|una) (?:small )?(?:town|village|hamlet|paese|frazione)\b/
+
 /** Number of characters around a match used to detect its language, and beside it to detect its use. */
 const CHARS_AROUND = 80
 const CHARS_BESIDE = 24

@@ -1,4 +1,4 @@
-import { isForeignAround, isPlainUse, type PlainUses } from './profanity-context'
+import { isForeignAround, isPlainUse, PLACE, type PlainUses } from './profanity-context'
 import {
   fits,
   isOfWord,
@@ -121,19 +121,31 @@ const ENGLISH_PLAIN_WORDS: readonly string[] = [
 
 /** Harmless English uses of words of the list. */
 const PLAIN_USES: PlainUses = {
-  ass: /\.\[|(?:wild|pack|somali|nubian|asiatic) \[|\][ -](?:dur|moll)\b|\]\.(?::|[ -]?(?:prof|jur|dir|manager|coach|editor))/,
+  arse: /\bword "?\[/,
+  ass: /\.\[|(?:wild|pack|somali|nubian|asiatic) \[|\b(?:rode|rides?|riding|jerusalem) on an? \[|\b(?:donkey|ox|horse|mule) (?:and|or) (?:an |the )?\[|\][ -](?:dur|moll)\b|\]\.(?::|[ -]?(?:prof|jur|dir|manager|coach|editor))/,
   asses: /(?:wild|pack|of) \[/,
-  boobies: /(?:footed|brown|masked|peruvian|nazca) \[/,
+  bastard: /\bwilliam the \[|\] (?:of (?:normandy|orleans)|files?|swords?|titles?|toadflax|wing|amber)\b/,
+  bitch:
+    /\[bitch\] (?:whelp|is in (?:heat|season)|was (?:bred|mated|spayed|in (?:heat|season))|had \w+ (?:pups|puppies)|and her (?:pups|puppies|litter))|\b(?:brood|champion|spayed|pregnant|breeding|nursing|labrador|terrier|spaniel|retriever|shepherd|collie) \[bitch\]/,
+  boobies: /(?:footed|brown|masked|peruvian|nazca) \[|\] (?:of the gal[aá]pagos|nest|dive)\b/,
   chink: /\] (?:in|of|through|between)\b/,
   chinks: /\] (?:in|of|through|between)\b/,
   cum: /-\[cum\]-|\[cum\] (?:laude|suis|dividend|div|rights|grano|testamento)\b/,
   cumming: /\balan \[|\], (?:georgia|ga)\b/,
+  dildo: PLACE,
+  fag: /\b(?:smok(?:e|ed|es|ing)|lit|lights?|lighting) (?:a|his|her|my|one|another) \[|\] (?:end|packet|break)s?\b/,
+  faggot: /\] (?:of (?:sticks|wood|twigs|iron|brushwood)|and peas)\b|\bbundles? of \[/,
+  fuck: /\b(?:village|hamlet) of \[fucking\]|\[fucking\], (?:upper )?austria\b/,
+  jackass:
+    /\] (?:penguin|rabbit|brig|barque)s?\b|\[jackass\] is an? (?:male )?(?:donkey|animal)\b|\b(?:male|laughing) \[/,
   kike: /\]"? hernandez\b/,
-  prick: /\] (?:the|it|them|each|all|your|his|her|my|with|up|holes|tests?|testing)\b|(?:pin|skin) \[/,
-  pricks: /\] (?:the|it|them|each|all|your|his|her|my|with|up)\b|(?:pin|skin) \[/,
+  prick:
+    /\] (?:the|it|them|each|all|your|his|her|my|with|up|holes|tests?|testing|of (?:the |a |an )?(?:needle|pin|thorn|conscience|syringe|lancet))\b|(?:pin|skin|needle|finger) \[/,
+  pricks: /\] (?:the|it|them|each|all|your|his|her|my|with|up|of (?:the )?(?:needle|conscience)s?)\b/,
   pussy: /\][ -](?:cats?|willows?|riot|foot)\b/,
   retard: /\] (?:the|its|their|growth|progress|development|ignition)\b|\bto \[/,
   retarded: /\] (?:potentials?|time|growth|ignition|greens?)\b/,
+  wank: /\b(?:mount|(?:up|down|climb|hike|summit of|top of) the) \[|\] (?:mountain|cable car|summit|railway)\b/,
 }
 
 /** Words that are harmless in other languages. */

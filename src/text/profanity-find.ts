@@ -1,5 +1,5 @@
 import { readable } from './injection/readable'
-import { isForeignAround, isPlainUse, type PlainUses } from './profanity-context'
+import { isForeignAround, isPlainUse, PLACE, type PlainUses } from './profanity-context'
 import { compileEnglish } from './profanity-english-find'
 import { reading } from './reading'
 import { isEmphasis, unitsOf } from './runs'
@@ -42,6 +42,8 @@ const RUDE: Readonly<Record<string, readonly string[]>> = {
     rompicoglioni, testa di cazzo, bastardi`),
   nl: words('klootzak, kut, godverdomme, kankerhoer, hoerenjong, flikker op, rot op'),
   sv: words('jävla, jävlar, fitta, knulla, horunge, kuksugare, fan ta dig'),
+  no: words('faen, jævla, hestkuk, fitte'),
+  fi: words('perkele, vittu, kusipää, huora'),
   pl: words('kurwa, kurwy, chuj, chuja, pierdole, pierdol sie, spierdalaj, skurwysyn, jebac, jebany, dupek'),
   // Ukrainian too
   ru: words(`
@@ -70,8 +72,8 @@ const PLAIN_ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
   verga: ['es'],
 }
 
-/** Japanese has no blanks, so a word may appear across two others: `がまんこそ`. */
-const PLAIN_USES: PlainUses = { まんこ: /[ぁ-えか-ん]\[/ }
+/** Japanese has no blanks, so a word may appear across two others: `がまんこそ`. Bastardo is a town in Umbria. */
+const PLAIN_USES: PlainUses = { まんこ: /[ぁ-えか-ん]\[/, bastardo: PLACE }
 
 /*
  * Hand-written, because maintained lists find less and have more false positives. Of the 131 rude spellings and 56

@@ -7,6 +7,13 @@ const rudeIn = async (text: string) => (await found(inspect, text)).map(({ start
 /** Harmless words that contain a rude word, or are rude in another language. */
 const PLAIN: Readonly<Record<string, readonly string[]>> = {
   en: [
+    'How far is Fucking, Austria from Dildo, Newfoundland, and is Twatt, Orkney, on the way?',
+    'We took the cable car up the Wank, then drove to the town of Bastardo',
+    'The jackass penguin breeds in Namibia; a jackass is a male donkey',
+    'The bitch whelped six puppies; our champion bitch was bred in May',
+    'A bastard file, a bastard sword and William the Bastard',
+    'The prick of a needle, a prick of conscience and a faggot of sticks',
+    'He smoked a fag outside, and a king rode on an ass',
     'Assess the assets, then analyse the analogue signal of the canal',
     'Trafficked goods, a feckless class of assassins, assonance in Assyrian verse',
     'Cumin and cumquat from Cumbria, by E. E. Cummings, summa cum laude',
@@ -139,6 +146,8 @@ describe('rude words', () => {
     ['it', 'Che cazzo vuoi, stronzo', ['cazzo', 'stronzo']],
     ['nl', 'Wat een kut dag is dat, klootzak', ['kut', 'klootzak']],
     ['pl', 'Kurwa, spierdalaj', ['Kurwa', 'spierdalaj']],
+    ['no', 'Faen ta deg, din jævla hestkuk', ['Faen', 'jævla', 'hestkuk']],
+    ['fi', 'Perkele, haista vittu', ['Perkele', 'vittu']],
     ['sv', 'Den jävla horunge som är här', ['jävla', 'horunge']],
     ['ru', 'Иди нахуй, мудак', ['нахуй', 'мудак']],
     ['tr', 'Siktir git, orospu', ['Siktir git', 'orospu']],
@@ -151,6 +160,9 @@ describe('rude words', () => {
   })
 
   test.each([
+    ['fucking Austria lost again', ['fucking']],
+    ['the bastard was drunk, that bitch is crazy', ['bastard', 'bitch']],
+    ['you jackass of the village, what a prick of a boss', ['jackass', 'prick']],
     ['You slut, he is a fag and such a retard', ['slut', 'fag', 'retard']],
     ['Du är en sådan bitch, slut på det', ['bitch']],
     ['Mon retard est le pire, et toi tu es un asshole', ['asshole']],
