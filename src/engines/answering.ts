@@ -264,7 +264,7 @@ function begun(target: Target, request: Own) {
  * 400 `validation_error` when an upstream refuses the request itself, 503 `engine_unavailable` when no target answered,
  * and the signal's reason when the caller left.
  */
-export async function tryTargets<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<Reply<T>> {
+async function tryTargets<T>(input: Input<T>, { clock, log, observe, jitter }: AttemptDeps): Promise<Reply<T>> {
   const { candidates, request } = input
   const { mode, origin, signal } = request
   const owner = origin?.owner

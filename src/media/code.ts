@@ -153,9 +153,6 @@ export const problemsIn = (checks: readonly CodeCheck[]): string[] =>
     status === 'error' ? [`${filename} does not parse${line === null ? '' : `, line ${line}`}: ${message}`] : [],
   )
 
-/** Whether the files form a project: the answer names at least two. */
-export const isProject = (blocks: readonly CodeBlock[]): boolean => blocks.filter(({ named }) => named).length > 1
-
 type Deps = {
   clock: Clock
   engines: Pick<EngineService, 'answer' | 'countPrompt' | 'describe' | 'forMode' | 'isFree' | 'maxOutputTokens'>
@@ -257,7 +254,10 @@ function messagesFor({ prompt = '', language, framework }: Readonly<Record<strin
   ]
 }
 
-/** The files of an answer: its code blocks, and for a project one archive of them all. */
+/**
+ * The files of an answer: its code blocks, and one archive of them all if it names at least two. No path leads out of
+ * the archive (docs/attacks.md O1).
+ */
 export function codeFiles(
   blocks: readonly CodeBlock[],
   createdAt: number,
@@ -267,15 +267,11 @@ export function codeFiles(
     const about: About = { type: 'code', filename: path, title: path, content, language: language || null, ...by }
     return { bytes: new TextEncoder().encode(content), mimeType: kindOf(language).mimeType, about }
   })
-  if (!isProject(blocks)) return files
+  if (blocks.filter(({ named }) => named).length < 2) return files
+  const entries = blocks.map(({ path, content }) => [path, strToU8(`${content}\n`)] as const)
+  const bytes = zipSync(Object.fromEntries(entries), { mtime: createdAt })
   const about: About = { type: 'file', filename: 'project.zip', title: 'project.zip', ...by }
-  return [...files, { bytes: zipOf(blocks, createdAt), mimeType: 'application/zip', about }]
-}
-
-/** Packs the files of a project into a ZIP archive. No path leads out of the archive (docs/attacks.md O1). */
-export function zipOf(blocks: readonly CodeBlock[], createdAt: number): Uint8Array {
-  const files = blocks.map(({ path, content }) => [path, strToU8(`${content}\n`)] as const)
-  return zipSync(Object.fromEntries(files), { mtime: createdAt })
+  return [...files, { bytes, mimeType: 'application/zip', about }]
 }
 
 /** Checks the syntax of a file if there is a parser for its language. Never runs the file. */

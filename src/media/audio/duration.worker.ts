@@ -36,7 +36,7 @@ async function durationOfWav(content: Blob): Promise<DurationAnswer> {
     }
     if (name === 'data') {
       const bytes = size > 0 && size < rest ? size : rest
-      return { seconds: bytesASecond ? bytes / bytesASecond : null, isSilent: bytes === 0 }
+      return { seconds: bytesASecond ? bytes / bytesASecond : null, isSilent: bytes + bytesASecond === 0 }
     }
     at += 8 + size + (size % 2)
   }

@@ -81,8 +81,6 @@ const NO_VIDEO = 'The answer of the engine is not a video. Nothing was charged.'
 const TOO_LONG = `It took longer than ${VIDEO_LIMIT_MS / 1_000} seconds.`
 const UNMARKED = 'This server could not mark this video as AI-generated.'
 
-export type Upstream = ReturnType<typeof createUpstream>
-
 /**
  * Requests a video from an upstream and follows it by its id, across restarts and processes. A request that the
  * upstream may have received is never sent again. Throws {@link GiveUp} if there will be no video.

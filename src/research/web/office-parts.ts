@@ -96,7 +96,7 @@ export function numberingOf(rootOf: RootOf): MarkOf {
 /** The formats of numbers on slides, such as `alphaLcParenR`, as {@link signOf} names them. */
 const SLIDE_FORMATS: Record<string, string> = { alphaLc: 'a', alphaUc: 'A', romanLc: 'i', romanUc: 'I' }
 
-/** The number of each paragraph of a slide in turn. A text box begins anew, and so does a list after other text. */
+/** The number of each paragraph of a slide in turn. Each text box starts again, and so does a list after other text. */
 export function slideNumbering(): MarkOf {
   let box: Element | null = null
   let counts: number[] = []
