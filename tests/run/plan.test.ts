@@ -37,10 +37,12 @@ test.each(['architecture', 'docs', 'accounts/keys/rotate', 'contract/scopes'])('
   expect(plan.units.sharing).toContain(`tests/${name}.test.ts`)
 })
 
-test('what opens pages has few beside it, and runs on SQLite only', () => {
+test('what starts a browser has few beside it, and pages open on SQLite only', () => {
+  const pages = 'tests/pages/console/every-screen.test.ts'
   expect(plan.units.browsing).toEqual([])
-  expect(plan.system.browsing).toContain('tests/pages/console/every-screen.test.ts')
-  expect(plan.databaseBound.browsing).toEqual([])
+  expect(plan.system.browsing).toContain(pages)
+  expect(plan.databaseBound.browsing).toContain('tests/browser/live-view.test.ts')
+  expect(all(plan.databaseBound)).not.toContain(pages)
 })
 
 test('what times itself has no worker beside it that computes all the time', () => {

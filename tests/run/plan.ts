@@ -34,7 +34,8 @@ const DATABASE = /^tests\/support\/(store|world)\.ts$/
 const BY_DIALECT = /support\/store'|\bpostgresUrl\b|\bopenPlanner\b|^\/\/ Both databases: \S/m
 const LONG = 'tests/support/long.ts'
 const WORLD = 'tests/support/world.ts'
-const CHROMIUM = 'tests/pages/support/chromium.ts'
+/** Pages of the product, and the browsers that the product itself starts. */
+const CHROMIUMS = ['tests/pages/support/chromium.ts', 'tests/browser/support.ts'] as const
 const ONCE = /^\/\/ SQLite only: \S/m
 /** `world.ts` spreads their requests over several nodes. */
 const ACROSS_NODES = /^tests\/(contract|idempotency)\//
@@ -62,10 +63,10 @@ export async function planTests(folder: string): Promise<Plan> {
     const own = sources.get(file)!
     const spawns = [...sources.values()].some((text) => SPAWNS.test(text))
     const isTimed = (spawns && TIMES.test(own)) || TIMED.test(own)
-    const kind = isTimed ? 'timing' : sources.has(CHROMIUM) ? 'browsing' : 'sharing'
+    const kind = isTimed ? 'timing' : CHROMIUMS.some((source) => sources.has(source)) ? 'browsing' : 'sharing'
     plan[spawns || isTimed ? 'system' : 'units'][kind].push(file)
     if (sources.has(LONG)) plan.long[kind].push(file)
-    if (sources.has(CHROMIUM) || ONCE.test(own) || ![...sources.keys()].some((source) => DATABASE.test(source)))
+    if (sources.has(CHROMIUMS[0]) || ONCE.test(own) || ![...sources.keys()].some((source) => DATABASE.test(source)))
       continue
     plan.databaseBound[kind].push(file)
     if (ACROSS_NODES.test(file) && sources.has(WORLD)) plan.acrossNodes[kind].push(file)
