@@ -15,7 +15,7 @@ async function startAndInterrupt(): Promise<{ shown: string; exitCode: number }>
   const decoder = new TextDecoder()
   let shown = ''
   const child = Bun.spawn([process.execPath, 'src/main.ts'], {
-    env: cleanEnv({ SVC_DATA_DIR: dataDir, SVC_PORT: '0', TERM: 'xterm' }),
+    env: cleanEnv({ SVC_DATA_DIR: dataDir, SVC_PORT: '0', SVC_ADMIN_AS: './svc-admin', TERM: 'xterm' }),
     terminal: {
       cols: 120,
       rows: 40,

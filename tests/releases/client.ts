@@ -8,8 +8,8 @@ type Documented = { paths: Record<string, { get?: { responses: Record<string, { 
 /** Lists differ in what they call the id of an item. */
 const ID = ['id', 'session_id', 'sessionId', 'name']
 const FIRST = 3
-/** They move while nobody does anything: deliveries are tried again, and lists grow. */
-const MOVES = new Set(['failure_count', 'presets', 'has_more', 'next_cursor', 'request_id'])
+/** They move while nobody changes anything: deliveries are tried again, lists grow, and reading uses a key. */
+const MOVES = new Set(['failure_count', 'presets', 'has_more', 'next_cursor', 'request_id', 'last_used_at'])
 /** They tell of the release or of the moment and not of data, or reading them is on the record. */
 const NO_DATA = new Set([
   ...['/health', '/openapi.json', '/models', '/models/{id}', '/tools', '/guardrails', '/rate-limits'],

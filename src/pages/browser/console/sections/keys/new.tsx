@@ -45,7 +45,7 @@ const ALL = { scopes: SCOPES.map(([scope]) => scope) }
 /** The voice of the answers to calls with a key. */
 export const SOUL: readonly FormField[] = [
   field('brand_soul.enabled', 'Use it', { kind: 'check' }),
-  field('brand_soul.persona', 'Brand soul: who answers', { kind: 'area', empty: 'text' }),
+  field('brand_soul.persona', 'Who answers', { kind: 'area', empty: 'text' }),
   field('brand_soul.tone', 'Tone', { empty: 'text' }),
   field('brand_soul.knowledge', 'Facts, one per line', { kind: 'lines' }),
   field('brand_soul.constraints', 'Rules, one per line', { kind: 'lines' }),
@@ -85,13 +85,14 @@ export function useNewKey() {
   const { id, name } = useOwner()
   const help = useCapHelp()
   const bound = useRef<Bindings>({})
+  const [, persona, ...voice] = SOUL
   const own = KEY_FIELDS.map((it) => {
     const kind = /^(daily|monthly)_cap_cents$/.exec(it.name)?.[1] as 'daily' | 'monthly' | undefined
     return kind ? { ...it, help: help(kind) } : it
   })
   return {
     lead: `Paid by ${id ? name : 'your personal account'}.`,
-    fields: [...own, ...useBound(), ...SOUL.slice(1)],
+    fields: [...own, ...useBound(), { ...persona!, label: 'Brand soul: who answers' }, ...voice],
     values: ALL,
     more: ({ routing_preference_id, guardrail_policy_id, brand_soul, ...body }: Record<string, unknown>) => {
       bound.current = { routing_preference_id, guardrail_policy_id } as Bindings
