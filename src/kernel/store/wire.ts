@@ -59,7 +59,8 @@ const DEAF_MS = 1_000
 function trackChanges(sendTick: (channel: string, text: string) => Promise<void>) {
   const channel = `svc_tick_${randomBase62(12)}`
   const followers = new Map<string, (() => void)[]>()
-  let [usedAt, sentAt, heardAt] = [0, 0, Number.NEGATIVE_INFINITY]
+  const NEVER = Number.NEGATIVE_INFINITY
+  let [usedAt, sentAt, heardAt] = [NEVER, NEVER, NEVER]
   let unheardSince: number | null = null
   let isSending = false
   let stop = () => {}
@@ -113,7 +114,7 @@ function trackChanges(sendTick: (channel: string, text: string) => Promise<void>
     isDeaf: () => unheardSince !== null && systemClock.monotonic() - unheardSince > DEAF_MS,
     start(): void {
       stop()
-      ;[sentAt, unheardSince] = [0, null]
+      ;[sentAt, unheardSince] = [NEVER, null]
       tick()
     },
     stop: () => stop(),
