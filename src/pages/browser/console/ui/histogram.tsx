@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { dayOf } from './format'
+import { clock, dayOf } from './format'
 
 type Props = {
   label: string
@@ -20,6 +20,8 @@ export function Histogram({ label, buckets, spell, onRange }: Props) {
     const { left, width } = currentTarget.getBoundingClientRect()
     return Math.max(0, Math.min(buckets.length - 1, Math.floor(((clientX - left) / width) * buckets.length)))
   }
+  const days = new Set([buckets[0], buckets.at(-1)].map((end) => end && dayOf(end.at)))
+  const endOf = (iso: string) => (days.size === 1 ? clock.format(new Date(iso)) : dayOf(iso))
   const [first, last] = pulled ? [Math.min(...pulled), Math.max(...pulled)] : [-1, -1]
   return (
     <figure className="activity">
@@ -46,9 +48,9 @@ export function Histogram({ label, buckets, spell, onRange }: Props) {
         ))}
       </div>
       <figcaption className="faint">
-        {buckets[0] && <span>{dayOf(buckets[0].at)}</span>}
+        {buckets[0] && <span>{endOf(buckets[0].at)}</span>}
         <span>{label}. Drag over a part to see its time alone.</span>
-        {buckets.length > 1 && <span>{dayOf(buckets.at(-1)!.at)}</span>}
+        {buckets.length > 1 && <span>{endOf(buckets.at(-1)!.at)}</span>}
       </figcaption>
     </figure>
   )
