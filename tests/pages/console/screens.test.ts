@@ -55,6 +55,24 @@ inChromium('the lists of the console', async () => {
     expect(problems).toEqual([])
   })
 
+  test('a key of an organization is offered what the organization has', async () => {
+    const owner = await world.person({ ofOrg: true })
+    const { slug } = (await owner.send('GET', `orgs/${owner.orgId}`)).body
+    const session = await world.signedIn(owner)
+    for (const [sender, scope] of [
+      [session, 'personal'],
+      [owner, 'team'],
+    ] as const) {
+      const { status } = await sender.send('POST', 'routing-preferences', { name: `Short, ${scope}`, scope })
+      expect(status).toBe(201)
+    }
+    const { page } = await open(`/${slug}/keys/new`, {}, owner)
+    const offered = () => page.$$eval('option', (all) => all.map(({ textContent }) => textContent))
+    await eventually(offered, (names) => names.includes('Short, team'))
+    expect(await offered()).not.toContain('Short, personal')
+    await page.close()
+  })
+
   test('an endpoint is added, its secret shown once, tested and deleted', async () => {
     const { page, problems } = await open('/me/webhooks')
     await sees(page, 'No endpoints')

@@ -8,10 +8,11 @@ import { type Query, useOwner } from './api'
  */
 export type ListFilter<Row> = Filter & { match?(row: Row, value: string): boolean; sends?(value: string): Query }
 
-/** The query of a list by its filters. A time relative to now stays fixed while the address is the same. */
+/** The query of a list by its filters. A time relative to now stays fixed while the filters are the same. */
 export function useFilterQuery(filters: readonly ListFilter<never>[], values: Filters, usual?: Query): Query {
   const { slug } = useOwner()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the address has the values
+  // The arguments are new objects in each render. A query made of them each time would move such a time, and ask again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the owner and the values decide the query, not the objects
   return useMemo(
     () =>
       Object.assign(

@@ -1,13 +1,15 @@
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import type { ApiKeyWithSecret } from '../../../../../accounts/keys/schema'
 import type { UsageReport } from '../../../../../usage/schema'
-import { useGet, useOwner, useSend } from '../../shell/api'
+import { Doing } from '../../shell/actions'
+import { useGet, useOwner } from '../../shell/api'
 import { at } from '../../shell/boot'
 import { curlOf, FIRST_CALL } from '../../shell/curl'
+import { scopeOf } from '../../shell/rule-set'
 import { Button, Check, Code, Secret, saveFile } from '../../ui/controls'
 import { type FormField, field } from '../../ui/fields'
 import { money } from '../../ui/format'
-import { Failed } from '../../ui/states'
+import { Failed, type Problem } from '../../ui/states'
 
 const SCOPES = [
   ['completions', 'Answers, chat, images, audio, documents and research'],
@@ -58,10 +60,11 @@ const BOUND = [
 
 type Bindings = { [Member in (typeof BOUND)[number][0]]?: string }
 
-/** Fields for what a new key is bound to. */
+/** Fields for what a new key is bound to, of what its owner has. */
 function useBound(): FormField[] {
   type Named = Record<string, { id: string; name: string }[]>
-  const lists = [useGet<Named>('/routing-preferences'), useGet<Named>('/guardrail-policies')]
+  const query = { ...scopeOf(useOwner()), limit: 100 }
+  const lists = [useGet<Named>('/routing-preferences', query), useGet<Named>('/guardrail-policies', query)]
   return BOUND.map(([name, label, member], at) => {
     const all = lists[at]!.data?.[member]?.map((it) => [it.id, it.name] as const) ?? []
     return field(name, label, { kind: 'choice', choices: [['', 'the default'], ...all], half: true })
@@ -112,12 +115,22 @@ export function useNewKey() {
   }
 }
 
-/** Binds a new key, and shows only why it could not. */
-function Bind({ path, body }: { path: string; body: object }) {
-  const { mutate, error } = useSend<unknown, object>('PUT', path, ['/keys'])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once
-  useEffect(() => mutate(body), [])
-  return error && <Failed problem={error} />
+/** Binds a new key at once, and shows only why it could not. */
+function Bind({ path, body }: { path: string; body: Record<string, unknown> }) {
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const ignore = () => {}
+  return (
+    <>
+      <Doing
+        action={{ label: 'Bind', method: 'PUT', path, body }}
+        touches={['/keys']}
+        onProblem={setProblem}
+        onAnswer={ignore}
+        onEnd={ignore}
+      />
+      {problem && <Failed problem={problem} />}
+    </>
+  )
 }
 
 /** Shows the secret once: to copy, to download, and in a first call. */
