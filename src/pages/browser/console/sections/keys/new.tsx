@@ -65,9 +65,10 @@ function useBound(): FormField[] {
   type Named = Record<string, { id: string; name: string }[]>
   const query = { ...scopeOf(useOwner()), limit: 100 }
   const lists = [useGet<Named>('/routing-preferences', query), useGet<Named>('/guardrail-policies', query)]
-  return BOUND.map(([name, label, member], at) => {
+  return BOUND.map(([name, label, member, path], at) => {
     const all = lists[at]!.data?.[member]?.map((it) => [it.id, it.name] as const) ?? []
-    return field(name, label, { kind: 'choice', choices: [['', 'the default'], ...all], half: true })
+    const help = `A second call: PUT /keys/{id}/${path}.`
+    return field(name, label, { kind: 'choice', choices: [['', 'the default'], ...all], help, half: true })
   })
 }
 
