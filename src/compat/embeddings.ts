@@ -142,10 +142,9 @@ export async function embed(
       ...(input.user ? { end_user_sha256: sha256Hex(input.user) } : {}),
     },
     async rest(texts) {
-      if (!known) return { max: {}, reads: tokens }
-      await known.find(Object.values(texts), fresh)
-      looked(known.missing().length === 0)
-      const left = leftOf(known.missing())
+      await known?.find(Object.values(texts), fresh)
+      looked(known?.missing().length === 0)
+      const left = known ? leftOf(known.missing()) : tokens
       return { max: { promptTokens: 2 * left }, reads: left }
     },
     async make({ texts, signal }) {

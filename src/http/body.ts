@@ -72,7 +72,7 @@ const JSON_WANTED = 'Send JSON with Content-Type: application/json.'
 const unsupportedMediaType = (what: string, wanted = JSON_WANTED) =>
   new AppError('unsupported_media_type', `${what} ${wanted}`)
 
-const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 type BodyRule = Pick<RouteRule, 'body' | 'maxBytes' | 'maxFiles'>
 const JSON_RULE = { body: 'json', open: false, maxBytes: MAX_JSON_BYTES, maxFiles: 1 } as const

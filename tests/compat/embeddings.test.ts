@@ -282,7 +282,11 @@ const GOLDEN = [
 ] as const
 
 describe('svc-1-embed-local', () => {
-  const local = async (input: string[]) => (await bob.send('POST', 'embeddings', { input })).body
+  const local = async (input: string[]) => {
+    const { headers, body } = await bob.send('POST', 'embeddings', { input })
+    expect(headers.get('x-cache')).toBe('MISS')
+    return body
+  }
 
   test('answers in dev mode with a warning, free, with vectors of length 1 that share words', async () => {
     const body = await local([

@@ -64,6 +64,15 @@ describe('a body', () => {
     expect({ status, code: body.error?.code }).toEqual({ status: 415, code: 'unsupported_media_type' })
   })
 
+  test.each(['PATCH', 'DELETE'])('of %s with another type is 415', async (method) => {
+    const response = await fetch(`${baseUrl}/webhooks/wh_none`, {
+      method,
+      headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'text/plain' },
+      body: 'gone',
+    })
+    expect(response.status).toBe(415)
+  })
+
   test.each([
     ['/nowhere', 404],
     ['/health', 405],
