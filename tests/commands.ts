@@ -76,6 +76,7 @@ export const COMMANDS: Record<string, Record<string, Command>> = {
         ...[
           'shell',
           'requests',
+          'month',
           'screens',
           'every-screen',
           'playground',

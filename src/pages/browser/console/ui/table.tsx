@@ -64,6 +64,8 @@ const OVERSCAN = 12
 const EARLY = 20
 
 const GAP = 16
+/** Number of columns that are shown even where they do not fit. */
+const FEW = 3
 /** Room for the button of a row's menu. */
 const MENU = 24
 /** Minimum width of a column: the first length of its width, or enough for a short word. */
@@ -71,8 +73,8 @@ const leastOf = ({ width, number }: Pick<Column<never>, 'width' | 'number'>) =>
   Number(/(\d{1,4})px/.exec(width ?? '')?.[1] ?? (number ? 72 : 104))
 
 /**
- * The columns that fit, and their widths. Columns that small screens omit are dropped first, from the right. If that is
- * not enough, the rest share the room.
+ * The columns that fit, and their widths. Columns that small screens omit are dropped first, from the right. The last few
+ * share the room.
  */
 function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main' | 'extra'>>(
   columns: readonly C[],
@@ -83,7 +85,8 @@ function fitting<C extends Pick<Column<never>, 'width' | 'number' | 'main' | 'ex
   for (;;) {
     // Columns that the reader chose are kept longest.
     const usual = kept.findLastIndex(({ main, extra }) => !main && !extra)
-    const last = usual < 0 ? kept.findLastIndex(({ main }) => !main) : usual
+    const other = usual < 0 ? kept.findLastIndex(({ main }) => !main) : usual
+    const last = other < 0 && kept.length > FEW ? kept.length - 1 : other
     if (last < 0 || SMALL.matches || needs() <= room) break
     kept.splice(last, 1)
   }

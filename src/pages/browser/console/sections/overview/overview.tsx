@@ -148,6 +148,7 @@ function Needs({ isQuiet }: { isQuiet?: boolean }) {
 /** Change compared with the previous period of the same length. */
 function change(now: number | null, before: number | null | undefined): string {
   if (now === null || !before) return 'none before'
+  if (now >= 10 * before) return `↑ ${number(Math.round(now / before))} times as much as before`
   const share = Math.round((100 * (now - before)) / before)
   return share === 0 ? 'as before' : `${share > 0 ? '↑' : '↓'} ${number(Math.abs(share))} % from before`
 }
