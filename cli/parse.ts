@@ -34,7 +34,7 @@ export function parse(given: readonly string[], commands: readonly Command[], en
     })
     program.parse(spread, { from: 'user' })
   } catch (error) {
-    throw error instanceof CommanderError ? translate(error, namedCommand(own, commands), commands) : error
+    throw error instanceof CommanderError ? translate(error, own, commands) : error
   }
   return withEnvironment(input, env)
 }
@@ -65,7 +65,8 @@ export function namedCommand(argv: readonly string[], commands: readonly Command
 }
 
 /** Rewrites commander's error: the flag or argument, its value, and a suggestion (docs/operating.md 6.3). */
-function translate(error: CommanderError, named: string[], commands: readonly Command[]): CommandFailed {
+function translate(error: CommanderError, own: readonly string[], commands: readonly Command[]): CommandFailed {
+  const named = namedCommand(own, commands)
   const command = commands.find(({ path }) => path === named.join(' '))
   const title = named.join(' ') || 'svc-admin'
   const help = ['svc-admin', ...named, '--help'].join(' ')
@@ -89,8 +90,13 @@ function translate(error: CommanderError, named: string[], commands: readonly Co
       const [, missing] = Object.entries(command?.flags ?? {}).find(([name]) => kebab(name) === flag) ?? []
       return usageFailure(`${title} needs --${flag}.`, missing?.needed)
     }
-    case 'commander.missingArgument':
+    case 'commander.missingArgument': {
+      // A wrong word before the missing one is the likelier mistake: a verb that was left out, for example.
+      const given = plainWords(own).slice(named.length)
+      for (const [at, [name, arg]] of Object.entries(command?.args ?? {}).entries())
+        if (given[at] !== undefined) readNamed<unknown>(name.toUpperCase(), own[given[at]]!, arg)
       return usageFailure(`${title} needs ${quoted.toUpperCase()}: ${command?.args[quoted]?.about ?? 'a value'}.`, help)
+    }
     case 'commander.excessArguments':
       return usageFailure(`${title} takes fewer arguments.`, help)
     default:

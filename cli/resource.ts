@@ -1,8 +1,9 @@
 import type { ApiKey } from '../src/accounts/keys/schema'
+import type { OpsClient } from '../src/app/client'
 import { counted, isBlank } from '../src/kernel/text'
 import { apiOf, type onceHeaders, type SharedRoutes } from './command'
 import { expectData, notFoundFailure, type Reply, usageFailure } from './failure'
-import { everyEntry } from './pages'
+import { everyEntry, type PageQuery } from './pages'
 import type { Shell } from './shell'
 import { type Arg, argument, type Flag, text } from './words'
 
@@ -114,7 +115,7 @@ export async function resolveRuleSet<Item extends Named>(
  * Turns the start of an id, or a name, into the whole id (docs/operating.md 2.1). A word without a match stays as it is,
  * so that the server's own 404 is shown.
  */
-export const idAmong =
+const idAmong =
   (list: (shell: Shell) => Promise<readonly Named[]>, whole = WHOLE_ID) =>
   async (shell: Shell, word: string): Promise<string> => {
     if (isBlank(word) || whole.test(word)) return word
@@ -122,6 +123,29 @@ export const idAmong =
     if (found.length > 1) throw ambiguous(word, found, 'of them')
     return found[0]?.id ?? word
   }
+
+/** The argument for one row of a list, by its id or the start of it. */
+export const rowArgument = (what: string, list: Parameters<typeof idAmong>[0], whole?: RegExp) => ({
+  ...argument(`id of the ${what}, or the start of it`),
+  idFor: idAmong(list, whole),
+})
+
+type Rows = { items: { id: string }[]; next: string | null }
+
+/** The same for a list of the operators' API. */
+export const operatedArgument = (
+  what: string,
+  whole: RegExp | undefined,
+  page: (ops: OpsClient, query: PageQuery) => Promise<Rows>,
+) =>
+  rowArgument(
+    what,
+    async (shell) => {
+      const ops = (await shell.connect()).ops()
+      return everyEntry((query) => page(ops, query))
+    },
+    whole,
+  )
 
 const idAt = (path: Path) => idAmong(async (shell) => everyOf((await resourceOver(shell, path)) as Lists<Named>))
 

@@ -2,18 +2,18 @@ import { type At, apiOf, column, columnsOf, commandsOf, defined } from '../comma
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { followRows, printEach } from '../pages'
-import { idAmong } from '../resource'
+import { rowArgument } from '../resource'
 import type { Shell } from '../shell'
-import { argument, choice, duration, flag, needed, text, words } from '../words'
+import { choice, duration, flag, needed, text, words } from '../words'
 import { openLink } from './open'
 
 /** Only open sessions are listed. One that has ended is named by its whole id. */
-const idFor = idAmong(async (shell) => {
+const openSessions = async (shell: Shell) => {
   const { api, ownerFilter } = await apiOf(shell)
   const { sessions } = expectData(await api.browser.sessions.get({ query: ownerFilter }))
   return sessions.map(({ session_id: id }) => ({ id }))
-}, /^bb_sess_\w{24}$/)
-const args = { id: { ...argument('id of the session, or the start of it'), idFor } }
+}
+const args = { id: rowArgument('session', openSessions, /^bb_sess_\w{24}$/) }
 const ID = 'bb_sess_…'
 
 const browserColumns = columnsOf`
@@ -133,7 +133,7 @@ export const browserCommands = [
   $ browser end ${ID}
   $ browser end --all --org acme --yes`({
     columns: endColumns,
-    args: { ids: { ...words('ids of the sessions, or the start of each id'), idFor } },
+    args: { ids: { ...words('ids of the sessions, or the start of each id'), idFor: args.id.idFor } },
     flags: { all: flag('all that are open') },
     async find(shell, { ids, all }) {
       if (!all === !ids.length)

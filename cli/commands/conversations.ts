@@ -7,9 +7,9 @@ import { deliver } from '../files'
 import { formatOf } from '../globals'
 import { type JsonObject, safeJson } from '../output/json'
 import { eachEntry, everyEntry, type PageQuery, pageIn } from '../pages'
-import { idAmong } from '../resource'
+import { rowArgument } from '../resource'
 import { requireReason, type Shell } from '../shell'
-import { argument, duration, flag, needed, text } from '../words'
+import { duration, flag, needed, text } from '../words'
 
 type Wanted = { key?: string | undefined; since?: number | undefined }
 /** Operators see no titles, tenants see no owner. */
@@ -24,8 +24,9 @@ const filters = {
   since: duration('TIME', 'only those with a message in this time'),
 }
 
-const idFor = idAmong(async (shell) => everyEntry((await conversationsAt(shell, {})).page))
-const args = { id: { ...argument('id of the conversation, or the start of it'), idFor } }
+const args = {
+  id: rowArgument('conversation', async (shell) => everyEntry((await conversationsAt(shell, {})).page)),
+}
 const command = commandsOf('conversations', { apis: ['tenant', 'operator'], columns: conversationColumns, args })
 
 export const conversationCommands = [

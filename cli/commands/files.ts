@@ -1,11 +1,10 @@
-import type { OpsClient } from '../../src/app/client'
 import { iso } from '../../src/kernel/clock'
 import { counted } from '../../src/kernel/text'
 import { columnsOf, commandsOf, defined } from '../command'
 import { expectData } from '../failure'
-import { everyEntry, type PageQuery, pageIn } from '../pages'
-import { idAmong } from '../resource'
-import { argument, choice, duration } from '../words'
+import { pageIn } from '../pages'
+import { operatedArgument } from '../resource'
+import { choice, duration } from '../words'
 
 const artifactColumns = columnsOf`
   id ID keep, owner OF, type TYPE, filename FILE, size_bytes BYTES number, mime_type KIND wide, model MODEL wide,
@@ -16,17 +15,6 @@ const ownerColumns = columnsOf`owner OF, files FILES number, bytes BYTES number`
 const ageColumns = columnsOf`
   up_to_days AGE ${({ up_to_days }) => (up_to_days === null ? 'older' : `up to ${up_to_days} d`)},
   files FILES number, bytes BYTES number`
-
-/** The argument that names one row of a list of the operators' API, by its id or the start of it. */
-const idOf = (what: string, whole: RegExp, page: (ops: OpsClient, query: PageQuery) => Promise<Rows>) => ({
-  ...argument(`id of the ${what}, or the start of it`),
-  idFor: idAmong(async (shell) => {
-    const ops = (await shell.connect()).ops()
-    return everyEntry((query) => page(ops, query))
-  }, whole),
-})
-
-type Rows = { items: { id: string }[]; next: string | null }
 
 const TYPES = ['image', 'video', 'audio', 'code', 'document', 'file'] as const
 
@@ -62,7 +50,9 @@ export const artifactCommands = [
   Its owner reads it with GET /artifacts/{id}, which returns a link to it.
   $ artifacts get art_…`({
     columns: artifactColumns,
-    args: { id: idOf('file', /^art_\w{24}$/, (ops, query) => pageIn(ops.artifacts.get({ query }), 'artifacts')) },
+    args: {
+      id: operatedArgument('file', /^art_\w{24}$/, (ops, query) => pageIn(ops.artifacts.get({ query }), 'artifacts')),
+    },
     request: ({ ops }, { id }) => ops.artifacts({ id }).get(),
   }),
   artifactCommand`prune (moderate, exits 3): Delete old files
@@ -94,7 +84,9 @@ const columns = columnsOf`
   id ID keep, owner OF, filename FILE, purpose PURPOSE, size_bytes BYTES number, mime_type KIND wide,
   readers READ_BY number wide, created SENT time, expires_at UNTIL time`
 
-const args = { id: idOf('file', /^file-\w{24}$/, (ops, query) => pageIn(ops.files.get({ query }), 'files')) }
+const args = {
+  id: operatedArgument('file', /^file-\w{24}$/, (ops, query) => pageIn(ops.files.get({ query }), 'files')),
+}
 const PURPOSES = ['batch', 'user_data', 'vision', 'batch_output'] as const
 const command = commandsOf('files', { apis: ['operator'], columns, args })
 
@@ -130,7 +122,9 @@ const STATUSES = [
   ...(['validating', 'in_progress', 'finalizing', 'completed'] as const),
   ...(['failed', 'expired', 'cancelling', 'cancelled'] as const),
 ]
-const batch = { id: idOf('batch', /^batch_\w{24}$/, (ops, query) => pageIn(ops.batches.get({ query }), 'batches')) }
+const batch = {
+  id: operatedArgument('batch', /^batch_\w{24}$/, (ops, query) => pageIn(ops.batches.get({ query }), 'batches')),
+}
 const batchCommand = commandsOf('batches', { apis: ['operator'], columns: batchColumns, args: batch })
 
 export const batchCommands = [

@@ -6,9 +6,9 @@ import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
 import { everyEntry, followRows, type PageQuery, pageIn, poll, printEach } from '../pages'
-import { idAmong } from '../resource'
+import { rowArgument } from '../resource'
 import type { Shell } from '../shell'
-import { argument, choice, duration, flag, oneOf, text, words } from '../words'
+import { choice, duration, flag, oneOf, text, words } from '../words'
 
 const BAR_CHARS = 12
 
@@ -25,10 +25,10 @@ const jobColumns = columnsOf`
   completed_at ENDED time wide, result RESULT wide`
 
 const TYPES = ['research', 'video', 'response', 'batch'] as const
-const idFor = idAmong(async (shell) => everyEntry(await jobPages(shell, {})), /^job_\w{24}$/)
+const id = rowArgument('job', async (shell) => everyEntry(await jobPages(shell, {})), /^job_\w{24}$/)
 const args = {
-  id: { ...argument('id of the job, from the 202 answer, or the start of it'), idFor },
-  ids: { ...words('ids of the jobs, or the start of each id'), idFor },
+  id,
+  ids: { ...words('ids of the jobs, or the start of each id'), idFor: id.idFor },
   type: oneOf(TYPES, 'research, video, response or batch'),
 }
 

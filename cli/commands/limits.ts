@@ -3,8 +3,9 @@ import type { RateLimits } from '../../src/limits/schema'
 import { apiOf, column, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { valueAt } from '../output/columns'
-import { findKey, resolveKey } from '../resource'
-import { argument, choice, flag, oneOf, optional, text } from '../words'
+import { pageIn } from '../pages'
+import { findKey, operatedArgument, resolveKey } from '../resource'
+import { choice, flag, oneOf, optional, text } from '../words'
 import { keyArgument, columns as keyColumns } from './keys'
 
 /** PEAK is the busiest minute of the last seven days, shown beside the current and the requested limits. */
@@ -33,7 +34,9 @@ const windowColumns = [
   ),
 ]
 
-const args = { request: argument('id of the request: rli_…') }
+const args = {
+  request: operatedArgument('request', /^rli_\w{24}$/, (ops, query) => pageIn(ops.limits.get({ query }), 'requests')),
+}
 const command = commandsOf('limits', { apis: ['operator'], columns: requestColumns, args })
 const note = { note: text('TEXT', 'message to the requester; the reason by default') }
 const deciding = { danger: 'moderate', args, reason: true } as const

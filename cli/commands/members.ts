@@ -2,6 +2,7 @@ import { type Command, column, columnsOf, commandsOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { formatOf } from '../globals'
 import { PERMISSIONS, ROLES } from '../org-words'
+import { rowArgument } from '../resource'
 import type { Shell } from '../shell'
 import { argument, choice, flag, needed } from '../words'
 
@@ -29,7 +30,13 @@ function orgOf({ globals }: Shell, command: string): string {
   throw usageFailure(`${command} needs an organization.`, 'add --org SLUG')
 }
 
-const args = { user: argument(USER), invitation: argument('id of the invitation, from members invitations') }
+const args = {
+  user: argument(USER),
+  invitation: rowArgument('invitation', async (shell) => {
+    const ref = orgOf(shell, 'members invitations')
+    return expectData(await (await shell.connect()).ops().orgs({ ref }).invitations.get()).invitations
+  }),
+}
 const command = commandsOf('members', { apis: ['operator'], columns, args })
 
 /** Finds the organization of a change before it is described. */

@@ -2,9 +2,9 @@ import { clean } from '../../src/kernel/text'
 import { REASON_CODES, REVIEW_TIERS, SUBMISSION_STATUSES } from '../../src/skills/schema'
 import { column, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
-import { everyEntry, pageIn } from '../pages'
-import { idAmong } from '../resource'
-import { argument, choice, flag, text } from '../words'
+import { pageIn } from '../pages'
+import { operatedArgument } from '../resource'
+import { choice, flag, text } from '../words'
 import { checkColumns, checkRows } from './skills'
 
 const columns = columnsOf`
@@ -20,11 +20,11 @@ const wholeColumns = [
 ]
 
 const ID = '2f0f6c4e-8a35-4c1b-9d52-0a4f1f1f7c11'
-const idFor = idAmong(async (shell) => {
-  const { submissions } = (await shell.connect()).ops()
-  return everyEntry((page) => pageIn(submissions.get({ query: page }), 'submissions'))
-})
-const args = { submission: { ...argument('id of the submission, or the start of it'), idFor } }
+const args = {
+  submission: operatedArgument('submission', undefined, (ops, query) =>
+    pageIn(ops.submissions.get({ query }), 'submissions'),
+  ),
+}
 const command = commandsOf('submissions', { apis: ['operator'], columns, args })
 
 type Notice = { submission: string; note?: string; iReadTheDiff?: string; code?: (typeof REASON_CODES)[number] }

@@ -6,16 +6,17 @@ import { formatOf } from '../globals'
 import type { Column } from '../output/columns'
 import { isStructured } from '../output/print'
 import { aborted, eachEntry, everyEntry, type PageQuery, pageIn } from '../pages'
-import { idAmong, itemFlag } from '../resource'
+import { itemFlag, rowArgument } from '../resource'
 import { LINK_FATE } from '../secret'
 import { requireReason, type Shell } from '../shell'
-import { argument, choice, duration, flag, needed, optional, text } from '../words'
+import { choice, duration, flag, needed, optional, text } from '../words'
 import { linkColumns, linkOf } from './users'
 
-const idFor = idAmong(async (shell) =>
-  (await everyEntry((input) => queueOf(shell, undefined, input))).map(({ session_id: id }) => ({ id })),
-)
-const args = { session: { ...argument('id of the conversation, or the start of it'), idFor } }
+const args = {
+  session: rowArgument('conversation', async (shell) =>
+    (await everyEntry((input) => queueOf(shell, undefined, input))).map(({ session_id: id }) => ({ id })),
+  ),
+}
 const ofWidget = { widget: itemFlag('widgets', 'id of the widget, the start of it, or its name') }
 /** Session id for examples. */
 export const SESSION = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'

@@ -138,7 +138,7 @@ describe('without a server', () => {
 
   test('opens the data itself, and says so', () => {
     const stopped = { transport: 'local', api_url: null, health: 'not running', pid: null, started_at: null }
-    expect(JSON.parse(run('status', '--json').stdout)).toMatchObject(stopped)
+    expect(JSON.parse(run('status', '--json').stdout)).toMatchObject({ ...stopped, nodes: { count: 0 } })
     expect(run('try', 'Say hello').stderr).toContain('No server is running, so this command ran the request itself.')
     expect(run('status', '--check', '-q').exitCode).toBe(9)
     expect(run('keys', 'create', '--name', 'offline', '-q').stdout).toStartWith('svc_sk_live_')

@@ -19,12 +19,16 @@ describe('an id may be cut short', () => {
     expect((await json(line)).id).toBe(id)
   })
 
-  test('members list, users sessions list and operators revoke', async () => {
+  test('members list and withdraw, users sessions list and operators revoke', async () => {
     expect(await json(['members', 'list', '--org', org.slice(0, 8)])).toHaveLength(1)
     expect(await json(['users', 'sessions', 'list', user.slice(0, 8)])).toEqual([])
     const { id } = await json('operators add grafana --role viewer')
     const gone = await json(['operators', 'revoke', id.slice(0, 8), '--reason', 'x', '-y'])
     expect(gone).toMatchObject({ id, status: 'revoked' })
+    await json(['members', 'add', 'eve@example.com', '--org', org, '--invite'])
+    const [invitation] = await json(['members', 'invitations', '--org', org])
+    const withdrawn = await json(['members', 'withdraw', invitation.id.slice(0, 8), '--org', org, '-y'])
+    expect(withdrawn).toEqual({ id: invitation.id, deleted: true })
   })
 
   test.each([

@@ -94,6 +94,7 @@ describe('limits', () => {
     expect(await json(['limits', 'reject', never!, ...why])).toMatchObject({ status: 'rejected' })
     expect((await run(['limits', 'reject', never!, ...why])).exitCode).toBe(5)
     expect((await run('limits get rli_000000000000000000000000')).exitCode).toBe(3)
+    expect((await json(['limits', 'get', question!.slice(0, 16)])).id).toBe(question)
     const tiers = await Promise.all(people.map(async (one) => (await one.send('GET', 'rate-limits')).body.tier))
     expect(tiers).toEqual(['pro', 'starter', 'free'])
     expect(await json('limits list')).toEqual([])
