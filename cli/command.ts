@@ -7,7 +7,7 @@ import { type PageQuery, type Paging, pageFlags, printPages } from './pages'
 import { deliverSecret, type Fate, type Methods, SECRET_FLAGS } from './secret'
 import { requireReason, type Shell } from './shell'
 import type { TenantApi } from './transport'
-import type { Args, Flags, Input } from './words'
+import type { Args, Flags, Input, Words } from './words'
 
 /** `host` needs no server: the command works on files of this machine, or is the server itself. */
 type Api = 'tenant' | 'operator' | 'host'
@@ -204,7 +204,7 @@ async function runAction(shell: Shell, command: Command, does: Doing, typed: obj
   const { run, reason, find, request, answer, shown, empty = '', paged, note, secret, fate, ok } = does
   const { columns = [], path } = command
   if (reason) requireReason(shell, path)
-  const input = await withIds(shell, command, typed as Record<string, string | string[] | undefined>)
+  const input = await withIds(shell, command, typed as Words)
   const given = find ? { ...input, ...(await find(shell, input)) } : input
   if (!goesOn(shell, command, does, given)) return
   if (run) return run(shell, given)
@@ -246,14 +246,14 @@ async function runAction(shell: Shell, command: Command, does: Doing, typed: obj
 }
 
 /** The input with a whole id for every word that names one. */
-async function withIds(shell: Shell, { args, flags }: Command, input: Record<string, string | string[] | undefined>) {
+async function withIds(shell: Shell, { args, flags }: Command, input: Words) {
   const found: typeof input = { ...input }
   for (const [name, { idFor }] of Object.entries({ ...args, ...flags })) {
     const word = input[name]
-    if (!idFor || word === undefined) continue
+    if (!idFor || word === undefined || word === null) continue
     found[name] = Array.isArray(word)
-      ? await Promise.all(word.map((one) => idFor(shell, one)))
-      : await idFor(shell, word)
+      ? await Promise.all(word.map((one) => idFor(shell, one, found)))
+      : await idFor(shell, word, found)
   }
   return found
 }

@@ -5,7 +5,7 @@ import { apiOf, type onceHeaders, type SharedRoutes } from './command'
 import { expectData, notFoundFailure, type Reply, usageFailure } from './failure'
 import { everyEntry, type PageQuery } from './pages'
 import type { Shell } from './shell'
-import { type Arg, argument, type Flag, text } from './words'
+import { type Arg, argument, type Flag, text, type Words } from './words'
 
 type Route = {
   /** The routes that both APIs have. */
@@ -115,11 +115,11 @@ export async function resolveRuleSet<Item extends Named>(
  * Turns the start of an id, or a name, into the whole id (docs/operating.md 2.1). A word without a match stays as it is,
  * so that the server's own 404 is shown.
  */
-const idAmong =
-  (list: (shell: Shell) => Promise<readonly Named[]>, whole = WHOLE_ID) =>
-  async (shell: Shell, word: string): Promise<string> => {
+export const idAmong =
+  (list: (shell: Shell, input: Words) => Promise<readonly Named[]>, whole = WHOLE_ID) =>
+  async (shell: Shell, word: string, input: Words): Promise<string> => {
     if (isBlank(word) || whole.test(word)) return word
-    const found = namedBy(await list(shell), word)
+    const found = namedBy(await list(shell, input), word)
     if (found.length > 1) throw ambiguous(word, found, 'of them')
     return found[0]?.id ?? word
   }
@@ -207,6 +207,12 @@ export async function resolveKey(api: SharedRoutes, word: string): Promise<strin
   if (found.length > 1) throw ambiguous(word, found, 'keys')
   return found[0]?.id ?? word
 }
+
+/** The flag for one API key. */
+export const keyFlag = (about: string): Flag<string | undefined> => ({
+  ...text('KEY', about),
+  idFor: async (shell, word) => resolveKey((await apiOf(shell)).api, word),
+})
 
 /** The key for a word. @throws CommandFailed 2 for several matches, 3 for none */
 export async function findKey(api: SharedRoutes, word: string): Promise<ApiKey> {

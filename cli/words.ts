@@ -8,9 +8,12 @@ export type Reading<T> = {
   about: string
   /** `before` is the value from an earlier use of the same flag. */
   read(word: string, before: T | undefined): T
-  /** Turns the start of an id, as lists show it, or a name into the whole id. */
-  idFor?(shell: Shell, word: string): Promise<string>
+  /** Turns the start of an id, as lists show it, or a name into the whole id. `input` holds the other words. */
+  idFor?(shell: Shell, word: string, input: Words): Promise<string>
 }
+
+/** The words of a command line by the names of their arguments and flags. */
+export type Words = Record<string, string | string[] | null | undefined>
 
 /** A flag of one command. Its name is its key in kebab case. */
 export type Flag<T = unknown> = Reading<T> & {

@@ -5,6 +5,7 @@ import { expectData, notFoundFailure, usageFailure } from '../failure'
 import { deliver, fileFormat, piecesOf } from '../files'
 import { safeJson } from '../output/json'
 import { eachEntry, pageIn, tail } from '../pages'
+import { keyFlag } from '../resource'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, duration, type FlagsGiven, flag, LAST, optional, text, whole } from '../words'
@@ -24,7 +25,7 @@ const args = {
 const filters = {
   actor: text('WHO', "actions of this user, key or operator: an id, an e-mail address or an operator's name"),
   action: text('ACTION', 'this action, or a family such as "key.*"'),
-  key: text('ID', 'actions of this key'),
+  key: keyFlag('actions of this key: id, prefix or name'),
   mode: text('MODE', 'calls in this mode'),
   status: whole('STATUS', 'HTTP status of the recorded answer', { min: 100, max: 599 }),
   entityType: text('TYPE', 'about entities of this type: completion, api_key, …'),
@@ -134,7 +135,7 @@ export const auditCommands = [
   $ audit get 7d0c9a52-5c1e-4a43-9d0e-2a4f0d8f3b6e
   $ audit get req_1f4xEU9WTdZBc4YIr2VvP0Ba acme --json`({
     columns: wholeColumns,
-    args: { event: argument('id of an event, or of a request'), ...args },
+    args: { event: argument('id of an event, the start of it, or the id of a request'), ...args },
     flags: { since: filters.since },
     async answer({ shell }, { event, owner = shell.globals.org, since }) {
       const list = recordOf(shell, owner)

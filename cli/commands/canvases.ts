@@ -1,8 +1,9 @@
 import type { CanvasProblem } from '../../src/automation/canvases-schema'
-import { columnsOf, commandsOf, defined } from '../command'
+import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { CommandFailed, EXIT, expectData } from '../failure'
-import { pageIn } from '../pages'
-import { resolveRuleSet, resourceOver } from '../resource'
+import { everyEntry, pageIn } from '../pages'
+import { idAmong, resolveRuleSet, resourceOver } from '../resource'
+import type { Shell } from '../shell'
 import { argument, choice, optional, text } from '../words'
 import { fileCommands } from './resource-commands'
 
@@ -31,7 +32,18 @@ const nodeColumns = columnsOf`
   nodeId NODE keep, name NAME, type TYPE, status STATUS, times TIMES number min, costCents COST money min,
   error ERROR, output OUTPUT wide, startedAt BEGUN time wide, completedAt ENDED time wide`
 
-const args = { canvas: argument('id or name of the canvas'), run: optional('id of the run') }
+const canvasAt = async (shell: Shell, word: string) => {
+  const id = await resolveRuleSet(await resourceOver(shell, 'canvases'), word, 'canvas')
+  return (await apiOf(shell)).api.evi.canvases({ id })
+}
+const idFor = idAmong(async (shell, { canvas }) => {
+  const { runs } = await canvasAt(shell, String(canvas))
+  return everyEntry((query) => pageIn(runs.get({ query }), 'runs'))
+})
+const args = {
+  canvas: argument('id or name of the canvas'),
+  run: { ...optional('id of the run, or the start of it'), idFor },
+}
 const command = commandsOf('canvases', { apis: ['tenant'], args })
 
 export const canvasCommands = [
@@ -61,9 +73,8 @@ export const canvasCommands = [
   $ canvases runs ${ID}
   $ canvases runs "Order desk" ${RUN_ID} --watch`({
     columns: runColumns,
-    async answer({ api, shell, page }, { canvas, run: runId }): Promise<object> {
-      const id = await resolveRuleSet(await resourceOver(shell, 'canvases'), canvas, 'canvas')
-      const one = api.evi.canvases({ id })
+    async answer({ shell, page }, { canvas, run: runId }): Promise<object> {
+      const one = await canvasAt(shell, canvas)
       if (runId === undefined) return pageIn(one.runs.get({ query: page }), 'runs')
       const { run } = expectData(await one.runs({ runId }).get())
       return { items: run.nodes, next: null, columns: nodeColumns, empty: 'This run has no nodes.' }

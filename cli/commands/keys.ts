@@ -8,7 +8,7 @@ import { apiOf, assertOperator, columnsOf, commandsOf, defined } from '../comman
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
 import type { JsonObject } from '../output/json'
-import { findKey, resolveKey } from '../resource'
+import { findKey, itemFlag, resolveKey } from '../resource'
 import { readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import {
@@ -41,8 +41,8 @@ const cents = (value: unknown): string => spellCents(centsToMicro(Number(value))
 
 /** The columns of a key. */
 export const columns = columnsOf`
-  id min, name NAME, prefix PREFIX keep,
-  org_id ORG keep ${({ org_id }, whole) => (org_id ? String(org_id).slice(0, whole ? 36 : 8) : 'personal')},
+  id, name NAME, prefix PREFIX keep,
+  org_id ORG keep min ${({ org_id }, whole) => (org_id ? String(org_id).slice(0, whole ? 36 : 8) : 'personal')},
   tier TIER keep, status STATUS keep, scopes SCOPES list min, spent_today_cents SPEND/CAP¢ number ${spendOfCap},
   daily_cap_cents CAP/DAY¢ money wide, spent_month_cents MONTH¢ money wide, monthly_cap_cents CAP/MONTH¢ money wide,
   rpm_limit RPM number wide, tpm_limit TPM number wide, allowed_origins ORIGINS list wide,
@@ -287,9 +287,9 @@ export const keyCommands = [
   $ keys bind ci --rules rules.json --guardrails none --json`({
     columns: bound,
     flags: {
-      routing: orNone(text('PREF', 'id of a routing preference')),
+      routing: orNone(itemFlag('routing-preferences', 'id or name of a routing preference')),
       rules: orNone(text('FILE', 'a list of routing rules as JSON, JSONC or YAML')),
-      guardrails: orNone(text('POLICY', 'id of a guardrail policy')),
+      guardrails: orNone(itemFlag('guardrail-policies', 'id or name of a guardrail policy')),
     },
     async find(shell, { key, routing, rules, guardrails }) {
       const fix = `svc-admin keys bind ${key} --routing none`

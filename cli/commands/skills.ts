@@ -5,6 +5,7 @@ import { type At, apiOf, assertOperator, columnsOf, commandsOf, defined } from '
 import { CheckFailed, expectData, usageFailure } from '../failure'
 import { readTextFile, readValueFile, valueFilesIn } from '../files'
 import { everyEntry, type PageQuery, pageIn } from '../pages'
+import { idAmong } from '../resource'
 import type { Shell } from '../shell'
 import { fromHere } from '../transport'
 import { argument, choice, flag, needed, optional, text } from '../words'
@@ -33,7 +34,15 @@ export const checkRows = ({ checks, findings }: Checked) =>
 export const KEY_IN_USE = '--key is for operators; here the key in use applies.'
 
 const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
-const args = { skill: argument('slug or id of the skill') }
+/** Only a word of the characters of an id is looked up. Any other is a slug. */
+const idFor = idAmong(async (shell) => {
+  const { api, isOperator } = await apiOf(shell)
+  const query = isOperator ? {} : { filter: 'marketplace' as const }
+  return (await everyEntry((page) => pageIn(api.skills.get({ query: { ...page, ...query } }), 'skills'))).map(
+    ({ id }) => ({ id }),
+  )
+}, /^(?![0-9a-f][0-9a-f-]{5,34}$)/)
+const args = { skill: { ...argument('slug or id of the skill, or the start of its id'), idFor } }
 const command = commandsOf('skills', { apis: ['operator', 'tenant'], columns: skillColumns, args })
 
 type Filter = { installed: boolean | undefined } & Record<'key' | 'category' | 'status', string | undefined>
@@ -185,7 +194,7 @@ export const skillCommands = [
   $ skills export email-drafter --out ./skills
   $ skills export --out ./skills --json`({
     columns: columnsOf`slug SLUG, version VERSION, file FILE`,
-    args: { skill: optional('slug or id of the skill') },
+    args: { skill: { ...optional('slug or id of the skill, or the start of its id'), idFor } },
     flags: { out: needed(text('FOLDER', 'folder for the files; required'), 'add --out FOLDER') },
     async answer({ ops, shell }, { skill, out }) {
       const folder = fromHere(shell.cwd, out)

@@ -107,9 +107,8 @@ export const status = command`status (operator, watchable, exits 9): Show the st
     const answer = expectData(await connection.ops().status.get())
     const { kind, why } = connection.transport
     const isUp = kind !== 'local'
-    // Without a server the command itself answered, so health, process and one node of them are not the server's.
-    const nodes = { ...answer.nodes, count: answer.nodes.count - 1 }
-    const found = isUp ? answer : { ...answer, health: 'not running', pid: null, started_at: null, nodes }
+    // Without a server the command itself answered, so its health and process are not the server's.
+    const found = isUp ? answer : { ...answer, health: 'not running', pid: null, started_at: null }
     if (!(check && shell.globals.quiet)) shell.print.item({ ...found, transport: kind, why }, columns)
     if (isUp) shell.note(`up for ${spellSpan(Math.max(1_000, Date.parse(answer.now) - Date.parse(answer.started_at)))}`)
     else shell.note('No server is running. Start it: svc-admin serve')

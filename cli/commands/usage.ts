@@ -3,7 +3,7 @@ import type { UsageReport } from '../../src/usage/schema'
 import { apiOf, column, columnsOf, commandsOf, defined, queryOf } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { deliver, piecesOf } from '../files'
-import { everyKey } from '../resource'
+import { everyKey, keyFlag } from '../resource'
 import type { Shell } from '../shell'
 import { choice, duration, type FlagsGiven, optional, text, whole } from '../words'
 
@@ -11,7 +11,7 @@ const filters = {
   from: text('DATE', 'from this date or time; 30 days ago by default'),
   to: text('DATE', 'before this time; a date means the end of that day'),
   since: duration('24h', 'only calls at most this old'),
-  key: text('ID', 'calls with this key'),
+  key: keyFlag('calls with this key: id, prefix or name'),
   mode: text('MODE', 'calls that requested this mode, or ran in it'),
   skill: text('ID', 'calls that used this skill'),
   scope: choice(['user', 'org'], 'over --url: your own calls, or those of your active organization'),

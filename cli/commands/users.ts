@@ -3,6 +3,7 @@ import { OPERATOR_ROLES as ROLES } from '../../src/kernel/caller'
 import { type Command, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { PLATFORM_ROLES } from '../org-words'
+import { idAmong } from '../resource'
 import { LINK_FATE, readSecretInput } from '../secret'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, oneOf, optional, text } from '../words'
@@ -146,7 +147,13 @@ export const userCommands: Command[] = [
     args: {
       verb: oneOf(['list', 'end'], 'list or end'),
       user: argument('account by id or e-mail address'),
-      session: optional('with end: the id of a session, or all'),
+      session: {
+        ...optional('with end: the id of a session, the start of it, or all'),
+        idFor: idAmong(async (shell, { user }) => {
+          const ops = (await shell.connect()).ops()
+          return expectData(await ops.users({ ref: String(user) }).sessions.get()).sessions
+        }, /^all$/),
+      },
     },
     action({ verb, user, session }) {
       if (verb === 'list') return undefined

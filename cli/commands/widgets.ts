@@ -3,7 +3,7 @@ import type { NewWidget } from '../../src/widgets/schema'
 import { apiOf, columnsOf, commandsOf, defined } from '../command'
 import { expectData, usageFailure } from '../failure'
 import { readValueFile } from '../files'
-import { itemArgument, resolveKey } from '../resource'
+import { itemArgument, keyFlag } from '../resource'
 import type { Shell } from '../shell'
 import { argument, choice, type FlagsGiven, flag, list, text } from '../words'
 import { openLink } from './open'
@@ -61,9 +61,8 @@ export const widgetCommands = [
   The key pays for the widget and answers in it. Without --origin, the key's own origins can show it. If the key has none, no page can.
   $ widgets create --key ${ID} --origin https://shop.example
   $ widgets create --key ${ID} -f shop.json --json`({
-    flags: { key: text('KEY', 'the key that pays: id, prefix or name'), ...looks },
-    async find(shell, { key, ...given }) {
-      const api_key_id = key && (await resolveKey((await apiOf(shell)).api, key))
+    flags: { key: keyFlag('the key that pays: id, prefix or name'), ...looks },
+    async find(shell, { key: api_key_id, ...given }) {
       const input = { ...(await inputOf(shell, given)), ...defined({ api_key_id }) } as NewWidget
       if (!input.api_key_id) throw usageFailure('widgets create needs --key.', 'svc-admin keys list')
       return { input }

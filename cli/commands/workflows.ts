@@ -3,8 +3,8 @@ import { iso } from '../../src/kernel/clock'
 import { apiOf, columnsOf, commandsOf, defined, onceHeaders } from '../command'
 import { CheckFailed, EXIT, expectData, notFoundFailure, usageFailure } from '../failure'
 import { readValueFile } from '../files'
-import { pageIn, poll } from '../pages'
-import { everyOf, resolveRuleSet, resourceOver } from '../resource'
+import { everyEntry, pageIn, poll } from '../pages'
+import { everyOf, idAmong, resolveRuleSet, resourceOver } from '../resource'
 import type { Shell } from '../shell'
 import { argument, choice, duration, flag, optional, text } from '../words'
 import { fileCommands } from './resource-commands'
@@ -32,7 +32,14 @@ const runsColumns = columnsOf`
   id, status STATUS, stepsCompleted STEPS number, triggerType TRIGGER, error ERROR, startedAt BEGUN time,
   completedAt ENDED time, output OUTPUT wide`
 
-const args = { workflow: argument('id or name of the workflow'), run: argument('id of the run') }
+const idFor = idAmong(async (shell, { workflow }) => {
+  const { runs } = await workflowOver(shell, String(workflow))
+  return everyEntry((query) => pageIn(runs.get({ query }), 'runs'))
+})
+const args = {
+  workflow: argument('id or name of the workflow'),
+  run: { ...argument('id of the run, or the start of it'), idFor },
+}
 const command = commandsOf('workflows', { apis: ['tenant', 'operator'], offline: false, columns: runsColumns, args })
 
 const enabling = (verb: 'enable' | 'disable', about: string) =>
@@ -212,7 +219,7 @@ export const workflowCommands = [
   With the id of a run it lists its steps with times and outputs. With --watch it is read again every two seconds.
   $ workflows runs ${ID}
   $ workflows runs ${ID} --status paused --json`({
-    args: { run: optional('id of the run') },
+    args: { run: { ...optional('id of the run, or the start of it'), idFor } },
     flags: { status: choice(['running', 'paused', 'completed', 'failed'], 'only in this state') },
     async answer({ shell, page }, { workflow, run: runId, status }): Promise<object> {
       const one = await workflowOver(shell, workflow)
@@ -223,12 +230,12 @@ export const workflowCommands = [
     empty: 'No runs yet. Start one: svc-admin workflows run ID',
   }),
   command`watch (exits 3 8 9): Follow a run, step by step, until it ends
-  Draws each step with its state and time, on stderr. Exits 0 when the run is completed and 9 when it failed. Exits 8 when time runs out. The id of the run alone is enough.
+  Draws each step with its state and time, on stderr. Exits 0 when the run is completed and 9 when it failed. Exits 8 when time runs out. The id of the run alone, or the start of it, is enough.
   $ workflows watch ${RUN_ID}
   $ workflows watch "Daily report" ${RUN_ID} --within 1h --json`({
     args: {
       workflow: argument('id or name of the workflow, or only the id of the run'),
-      run: optional('id of the run'),
+      run: { ...optional('id of the run, or the start of it'), idFor },
     },
     flags: { within: duration('TIME', 'longest wait; 10m by default') },
     async run(shell, { workflow, run: runId, within = PATIENCE_MS }) {
@@ -237,8 +244,9 @@ export const workflowCommands = [
       const all = (await everyOf(await resourceOver(shell, 'workflows'))) as Workflow[]
       const { workflows } = (await apiOf(shell)).api
       for (const { id } of all.sort((a, b) => (b.lastRunAt ?? '').localeCompare(a.lastRunAt ?? ''))) {
-        const reply = await workflows({ id }).runs({ runId: workflow }).get()
-        if (reply.status !== 404 && expectData(reply)) return follow(shell, workflows({ id }), workflow, within)
+        const found = await idFor(shell, workflow, { workflow: id })
+        const reply = await workflows({ id }).runs({ runId: found }).get()
+        if (reply.status !== 404 && expectData(reply)) return follow(shell, workflows({ id }), found, within)
       }
       throw notFoundFailure(`No run has the id "${workflow}".`, 'svc-admin workflows runs WORKFLOW lists its runs')
     },

@@ -219,6 +219,8 @@ export function createNodes(deps: ServiceDeps) {
     leave,
     /** Ids of the other nodes that serve, as of the last renewal. */
     others: () => others,
+    /** How many nodes serve, as of the last renewal. A command is none. */
+    count: () => Number(roles !== '') + others.size,
     isServed,
     list,
     /** Sets the function that each renewal calls for the current work of the process. */

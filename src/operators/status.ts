@@ -29,7 +29,7 @@ type Deps = {
   /** Settings under which the database may lose acknowledged data. */
   risks(): Promise<string[]>
   nodes: {
-    others(): ReadonlySet<string>
+    count(): number
     list(): Promise<{ state: { clock_ahead_ms: number } | null }[]>
     isServed(role: string): boolean
     hasScatteredFiles(): boolean
@@ -80,7 +80,7 @@ export function createStatus({ clock, facts, health, schema, mapping, redis, ris
         evicts,
       },
       nodes: {
-        count: 1 + nodes.others().size,
+        count: nodes.count(),
         unserved: needed.filter((role) => !nodes.isServed(role)),
         scattered_files: nodes.hasScatteredFiles(),
         clock_ahead_ms: nodes.clockAheadMs(),

@@ -30,9 +30,10 @@ test('at 80 columns audit list shows the whole action, its status and an id that
   expect((await run(`audit get 00000000 ${owner}`)).exitCode).toBe(3)
 })
 
-test('at 80 columns keys list cuts no prefix', async () => {
+test('at 80 columns keys list cuts no prefix, and keeps the id', async () => {
   const { body } = await ada.send('GET', 'keys')
   const table = await onTerminal('keys', 'list', '--org', owner)
+  expect(table.split('\n')[0]).toMatch(/^ID +NAME +PREFIX .*SPEND/)
   for (const { prefix } of body.keys as { prefix: string }[]) expect(table).toContain(prefix)
 })
 

@@ -31,6 +31,37 @@ describe('an id may be cut short', () => {
     expect(withdrawn).toEqual({ id: invitation.id, deleted: true })
   })
 
+  test('a request for higher limits, an invitation, a skill and an audit event', async () => {
+    const person = await world.person({ cents: 1_000, tier: 'free' })
+    const input = { requested_tier: 'starter', use_case: 'x', expected_volume: 'y' }
+    const { id } = (await person.send('POST', 'rate-limits/request-increase', input)).body
+    expect((await json(['limits', 'get', id.slice(0, 12)])).id).toBe(id)
+    const approved = await json(['limits', 'approve', id.slice(0, 12), '--reason', 'x', '-y'])
+    expect(approved).toMatchObject({ id, status: 'approved' })
+
+    await json(['members', 'add', 'new@example.com', '--org', org, '--invite'])
+    const [invited] = await json(['members', 'invitations', '--org', org])
+    const gone = await json(['members', 'withdraw', invited.id.slice(0, 8), '--org', org, '-y'])
+    expect(gone).toEqual({ id: invited.id, deleted: true })
+
+    const [skill] = await json('skills list')
+    expect((await json(['skills', 'get', skill.id.slice(0, 8)])).id).toBe(skill.id)
+
+    const [event] = await json(['audit', 'list', org])
+    expect((await json(['audit', 'get', event.id.slice(0, 8), org])).id).toBe(event.id)
+    expect(await json(['audit', 'list', org, '--key', ada.keyId.slice(0, 8)])).toEqual(
+      await json(['audit', 'list', org, '--key', ada.keyId]),
+    )
+  })
+
+  test('a rule set bound to a key', async () => {
+    const options = { key: ada.key }
+    const rules = [{ pattern: 'zebra', target_mode: 'roast' }]
+    const { id } = (await ada.send('POST', 'routing-preferences', { name: 'strict', rules })).body
+    const bound = await run(['keys', 'bind', ada.keyId, '--routing', id.slice(0, 8), '--json'], options)
+    expect(JSON.parse(bound.stdout).routing_preference_id).toBe(id)
+  })
+
   test.each([
     ['that is too short', ['orgs', 'get', org.slice(0, 5)], 3],
     ['that nothing begins with', ['orgs', 'get', 'ffffffff-ffff'], 3],

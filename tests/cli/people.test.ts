@@ -185,7 +185,7 @@ describe('users', () => {
     const { body } = await world.send('POST', 'auth/sessions', { email, password })
     const [session] = await json(`users sessions list ${email}`)
     expect((await run(`users sessions end ${email} ${session.id}`)).exitCode).toBe(2)
-    expect(await json(`users sessions end ${email} ${session.id} -y`)).toMatchObject({ ended: 1 })
+    expect(await json(`users sessions end ${email} ${session.id.slice(0, 8)} -y`)).toMatchObject({ ended: 1 })
     const bearer = { authorization: `Bearer ${body.session_token}` }
     expect((await world.send('GET', 'auth/me', undefined, bearer)).status).toBe(401)
     expect(await json(`users sessions end ${email} all -y`)).toMatchObject({ ended: 0 })

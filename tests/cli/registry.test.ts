@@ -29,6 +29,12 @@ describe.each(commands.map((command) => [command.path, command] as const))('%s',
     }
   })
 
+  test('takes the start of each id, and drops the id of a list last', () => {
+    for (const { about } of Object.values(command.args))
+      if (/^ids? of /.test(about)) expect(about).toMatch(/start|beginning|name/)
+    expect(command.columns?.find(({ header }) => header === 'ID')?.min).toBeUndefined()
+  })
+
   test('says where it works and what it may exit with', () => {
     expect(command.apis.length).toBeGreaterThan(0)
     for (const code of command.exits) expect(EXIT_MEANINGS).toHaveProperty(String(code))
