@@ -117,7 +117,7 @@ function functionOf(tool: Block, path: string): Tool {
       `${path}.name`,
       `"${path}.name" is ${messageOf(name)}; it must be at most 128 letters, digits, hyphens and underscores.`,
     )
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema))
+  if (schema != null && (typeof schema !== 'object' || Array.isArray(schema)))
     throw invalidInput(
       `${path}.input_schema`,
       `"${path}.input_schema" is ${messageOf(schema)}; it must be a JSON Schema.`,
@@ -127,7 +127,7 @@ function functionOf(tool: Block, path: string): Tool {
     function: {
       name,
       description: typeof description === 'string' ? description.slice(0, 32_768) : null,
-      parameters: schema as Record<string, unknown>,
+      parameters: schema as Record<string, unknown> | null | undefined,
       strict: typeof strict === 'boolean' ? strict : null,
     },
   }

@@ -97,6 +97,15 @@ describe('what an upstream is to keep for later requests (docs/api.md 29.1)', ()
       JSON.stringify(content).includes('cache_control'),
     )
 
+  test('a tool without a schema has no parameters', async () => {
+    const tools = [{ name: 'f' }, { name: 'g', input_schema: null }]
+    expect((await message(freshPrompt(), { tools })).status).toBe(200)
+    expect(upstream.calls.at(-1)!.body.tools).toMatchObject([
+      { function: { name: 'f', parameters: { type: 'object' } } },
+      { function: { name: 'g', parameters: { type: 'object' } } },
+    ])
+  })
+
   test('is marked at a message with others after it', async () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }
     const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'done' }
