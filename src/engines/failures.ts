@@ -139,12 +139,14 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   const found = /"(?:code|type|status)"\s*:\s*"([a-zA-Z0-9_.-]{1,60})"/.exec(body.slice(0, 4_096))
   const code = found?.[1] ?? ''
   const message = `the upstream answered ${status}${code ? ` (${code})` : ''}`
-  const { codes, message: words } = readStated(MAY_BE_THROTTLED.has(status) ? body.slice(0, MAX_WORDS) : '')
+  const { codes, message: words, numbers } = readStated(MAY_BE_THROTTLED.has(status) ? body.slice(0, MAX_WORDS) : '')
   const isThrottled =
     status === 429 || [...codes, words].some((one) => one.length <= MAX_OPERATORS_CHARS && THROTTLED.test(one))
   const isWait = isThrottled || status === 503
   const retryAfterS = readRetryAfter(headers, now) ?? (isWait ? statedWait(headers, body, now) : undefined)
   if (isThrottled) return new EngineFailure('throttled', message, { retryAfterS })
+  // The model wrote calls or JSON that its server could not read, which no client can mend.
+  if ('failed_generation' in numbers) return new EngineFailure('malformed', message)
   if (status === 408 || status === 504) return new EngineFailure('timeout', message, { retryAfterS })
   const about = readRefusal(status, body)
   if (status >= 500 && !about) return new EngineFailure('server', message, { retryAfterS })
