@@ -24,7 +24,8 @@ const upstream = Bun.serve({
     if (request.method === 'GET') return Response.json({ object: 'list', data: [] })
     const body = (await request.json()) as Order
     received.push(body)
-    return Response.json(answers(body) as object)
+    const answer = answers(body) as object
+    return answer instanceof Response ? answer : Response.json(answer)
   },
 })
 afterAll(() => upstream.stop(true))
@@ -134,6 +135,16 @@ describe('POST /embeddings (docs/api.md 31)', () => {
     const { body } = await ask({ input: 'one' })
     answers = answered
     expect(body.data[0].embedding).toEqual(vectorOf('one', 4))
+  })
+
+  test('an upstream is asked again without the format that it refuses, and may count in `total_tokens` only', async () => {
+    answers = (body) =>
+      body.encoding_format
+        ? Response.json({ detail: [{ loc: ['body', 'encoding_format'], msg: 'extra' }] }, { status: 422 })
+        : { data: [{ embedding: vectorOf('text', 4) }], usage: { total_tokens: 6 } }
+    const { status, body } = await ask({ input: 'a text of its own' })
+    answers = answered
+    expect({ status, usage: body.usage }).toMatchObject({ status: 200, usage: { prompt_tokens: 6 } })
   })
 
   test('is charged by tokens, is in usage and audit, and holds no text there (docs/api.md 33.6.29)', async () => {

@@ -256,6 +256,7 @@ function gotBy(
   if (has !== undefined) return body.includes(has)
   const found = path!.split('.').reduce<unknown[]>(stepInto, [JSON.parse(body)])
   if (none_empty) return found.length > 0 && found.every((one) => one !== '' && !Bun.deepEquals(one, []))
+  if (!found.length) return is === null
   return found.some((one) => Bun.deepEquals(parsed ? parsedOr(String(one)) : one, is))
 }
 

@@ -1,4 +1,3 @@
-import { trustedFetch } from '../../kernel/outbound'
 import {
   changesPictures,
   type Driver,
@@ -18,7 +17,7 @@ import {
   type Sink,
   sizeFor,
 } from '../engine'
-import { failureOfReport, failureOfStatus } from '../failures'
+import { failureOfReport } from '../failures'
 import { giveAnswer } from '../meter'
 import type { GivenFile } from '../schema'
 import {
@@ -54,6 +53,7 @@ import {
   UpstreamTimeout,
   urlOf,
   withFiles,
+  withoutRefused,
   withTimeout,
 } from './upstream'
 
@@ -93,6 +93,9 @@ export type CompatOptions = CallOptions &
 /** Servers of this format accept at most this many stop texts. The service itself checks all of them. */
 const MAX_STOPS = 4
 
+/** Members that an upstream may lack: usage is counted here, one call a turn is held here, reasoning only helps. */
+const OWN_MEMBERS = ['stream_options', 'parallel_tool_calls', 'reasoning_content']
+
 const MORE_FOLLOWS = { stream: true }
 
 /** How long to wait for the usage after the finish of an answer. */
@@ -119,17 +122,9 @@ export function createCompatDriver(options: CompatOptions): Driver {
     const sink = readWrittenCalls(request, given)
     const timeout = new UpstreamTimeout(request.signal, options, sink.streams ? STREAM_TIMEOUT_MS : PLAIN_TIMEOUT_MS)
     try {
-      const response = await trustedFetch(endpoint, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(toWire(request, sink.streams, options)),
-        signal: timeout.signal,
-      })
-      timeout.heard()
-      if (!response.ok) {
-        const text = await readText(response, timeout)
-        throw failureOfStatus(response.status, response.headers, clock.now(), text)
-      }
+      const response = await withoutRefused(toWire(request, sink.streams, options), OWN_MEMBERS, (body) =>
+        send(endpoint, options, timeout, { method: 'POST', headers, body: JSON.stringify(body) }),
+      )
       // Some servers answer a stream with whole JSON, and a plain call with a stream.
       if (sink.streams ? !isJson(response) : isEventStream(response)) await readStream(response, timeout, sink)
       else {
@@ -297,18 +292,19 @@ function createCompatImages(
     edits,
     image: (request) =>
       withTimeout(request.signal, options, async (timeout) => {
-        const response =
+        const response = await withoutRefused(toImageWire(request), ['response_format'], (wire) =>
           request.base && edits(request.model)
-            ? await send(urlOf(options, '/images/edits'), options, timeout, {
+            ? send(urlOf(options, '/images/edits'), options, timeout, {
                 method: 'POST',
                 headers: own,
-                body: toEditForm(request, request.base),
+                body: toEditForm(request, request.base, wire),
               })
-            : await send(urlOf(options, '/images/generations'), options, timeout, {
+            : send(urlOf(options, '/images/generations'), options, timeout, {
                 method: 'POST',
                 headers: { ...own, 'content-type': 'application/json' },
-                body: JSON.stringify(toImageWire(request)),
-              })
+                body: JSON.stringify(wire),
+              }),
+        )
         const found = readImageAnswer(await readText(response, timeout))
         return 'url' in found ? download(found.url, timeout) : found
       }),
@@ -343,9 +339,8 @@ function toImageWire(request: ImageRequest) {
 }
 
 /** The form of an edit. Several pictures use the field name for lists. */
-function toEditForm(request: ImageRequest, base: MadeImage): FormData {
+function toEditForm(request: ImageRequest, base: MadeImage, wire: WireRequest): FormData {
   const form = new FormData()
-  const { prompt: _, ...wire } = toImageWire(request)
   for (const [name, value] of Object.entries({ ...wire, prompt: editPrompt(request) })) form.set(name, String(value))
   const append = (field: string, { bytes, mimeType }: MadeImage) =>
     form.append(

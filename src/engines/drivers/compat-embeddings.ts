@@ -1,7 +1,7 @@
 import { parsedJson } from '../../kernel/json'
 import { type Driver, type Embedding, EngineFailure } from '../engine'
 import { readText } from './compat-body'
-import { type CallOptions, headersOf, send, urlOf, withTimeout } from './upstream'
+import { type CallOptions, headersOf, send, urlOf, withoutRefused, withTimeout } from './upstream'
 
 /** Whether the upstream supports other lengths: true, false, or `cut` if vectors are cut here. */
 type Dimensions = boolean | 'cut' | undefined
@@ -27,9 +27,13 @@ export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions):
         for (let at = 0; at < inputs.length; at += batchSize) {
           const input = inputs.slice(at, at + batchSize)
           const body = { model, input, encoding_format: 'float', ...(isOther ? { dimensions } : {}) }
-          const init = { method: 'POST', headers, body: JSON.stringify(body) }
-          const text = await readText(await send(urlOf(options, '/embeddings'), options, timeout, init), timeout)
-          const found = readVectors(text, input.length)
+          const response = await withoutRefused(body, ['encoding_format'], (left) =>
+            send(urlOf(options, '/embeddings'), options, timeout, {
+              ...{ method: 'POST', headers },
+              body: JSON.stringify(left),
+            }),
+          )
+          const found = readVectors(await readText(response, timeout), input.length)
           vectors.push(...found.vectors)
           stated.push(found.promptTokens)
         }
@@ -48,7 +52,7 @@ export function createCompatEmbeddings(options: CallOptions & EmbeddingOptions):
 
 /** The vectors in the order of their inputs, from floats or base64, because servers may ignore `encoding_format`. */
 function readVectors(text: string, count: number): Omit<Embedding, 'made'> {
-  const wire = parsedJson(text) as { data?: unknown; usage?: { prompt_tokens?: unknown } } | null | undefined
+  const wire = parsedJson(text) as { data?: unknown; usage?: Record<string, unknown> } | null | undefined
   if (wire === undefined) throw malformed('the answer is not JSON')
   const data = wire?.data
   if (!Array.isArray(data) || data.length !== count) throw malformed(`the answer does not hold ${count} vectors`)
@@ -59,7 +63,7 @@ function readVectors(text: string, count: number): Omit<Embedding, 'made'> {
       throw malformed('a vector has a wrong index')
     vectors[index as number] = numbersOf(item?.embedding)
   }
-  return { vectors, promptTokens: wire?.usage?.prompt_tokens ?? null }
+  return { vectors, promptTokens: wire?.usage?.prompt_tokens ?? wire?.usage?.total_tokens ?? null }
 }
 
 /** A loop for speed: array functions take ten times as long, and each text has a thousand numbers or more. */

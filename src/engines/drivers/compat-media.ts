@@ -5,7 +5,16 @@ import type { Segment, Transcription, TranscriptionRequest, VideoDriver, VideoSt
 import { type Driver, EngineFailure, SPEECH_FORMATS } from '../engine'
 import { failureOfStatus } from '../failures'
 import { readBytes, readPieces, readText } from './compat-body'
-import { type CallOptions, headersOf, STREAM_TIMEOUT_MS, send, UpstreamTimeout, urlOf, withTimeout } from './upstream'
+import {
+  type CallOptions,
+  headersOf,
+  STREAM_TIMEOUT_MS,
+  send,
+  UpstreamTimeout,
+  urlOf,
+  withoutRefused,
+  withTimeout,
+} from './upstream'
 
 /** Twice the size of an hour at 64 kbit/s. */
 const MAX_SPEECH_BYTES = 64 * 1024 * 1024
@@ -21,12 +30,15 @@ export function createCompatTranscription(
     translates: options.translates ?? false,
     transcribe: (request) =>
       withTimeout(request.signal, options, async (timeout) => {
-        const form = formOf(request)
         const path = request.english ? '/audio/translations' : '/audio/transcriptions'
-        const response = await send(urlOf(options, path), options, timeout, {
-          method: 'POST',
-          headers: { ...headers, ...form.headers },
-          body: form.body() as unknown as BodyInit,
+        // Newer models give words only, and refuse this format.
+        const response = await withoutRefused({ response_format: 'verbose_json' }, ['response_format'], (format) => {
+          const form = formOf(request, format)
+          return send(urlOf(options, path), options, timeout, {
+            method: 'POST',
+            headers: { ...headers, ...form.headers },
+            body: form.body() as unknown as BodyInit,
+          })
         })
         return readTranscription(await readText(response, timeout))
       }),
@@ -37,26 +49,19 @@ export function createCompatTranscription(
  * The form of a request. Built by hand, because `FormData` reads a whole file into memory twice and blocks the event
  * loop meanwhile.
  */
-function formOf({
-  model,
-  path,
-  filename,
-  mimeType,
-  language,
-  prompt,
-  temperature,
-  words,
-  english,
-}: TranscriptionRequest) {
+function formOf(
+  { model, path, filename, mimeType, language, prompt, temperature, words, english }: TranscriptionRequest,
+  { response_format: format }: Record<string, unknown>,
+) {
   const boundary = `svc-${randomHex(16)}`
   const field = (name: string, value: string) =>
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
   const file = Bun.file(path)
-  const fields = [field('model', model), field('response_format', 'verbose_json')]
+  const fields = [field('model', model), ...(format ? [field('response_format', String(format))] : [])]
   if (language && !english) fields.push(field('language', language))
   if (prompt) fields.push(field('prompt', prompt))
   if (temperature !== undefined) fields.push(field('temperature', String(temperature)))
-  if (words) for (const one of ['segment', 'word']) fields.push(field('timestamp_granularities[]', one))
+  if (words && format) for (const one of ['segment', 'word']) fields.push(field('timestamp_granularities[]', one))
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\n`
   const before = Buffer.from(`${fields.join('')}${head}Content-Type: ${mimeType}\r\n\r\n`)
   const after = Buffer.from(`\r\n--${boundary}--\r\n`)

@@ -161,6 +161,25 @@ export async function send(url: string, { clock }: TimeoutSettings, timeout: Ups
 }
 
 /**
+ * Sends a request, and once more without those of the `optional` members, at any depth, that the upstream refuses by
+ * name: svc adds them, so no client can leave them out.
+ */
+export async function withoutRefused<T>(
+  body: Record<string, unknown>,
+  optional: readonly string[],
+  send: (body: Record<string, unknown>) => Promise<T>,
+): Promise<T> {
+  try {
+    return await send(body)
+  } catch (error) {
+    const words = error instanceof EngineFailure ? error.rejection?.words : ''
+    const refused = optional.filter((name) => words?.includes(name))
+    if (!refused.length) throw error
+    return send(JSON.parse(JSON.stringify(body, (name, value) => (refused.includes(name) ? undefined : value))))
+  }
+}
+
+/**
  * Asks an upstream for the list of its models, which costs nothing. Returns an empty list for a server without one
  * (404, 405), because it is reachable. Throws {@link EngineFailure}.
  */

@@ -115,6 +115,19 @@ describe('POST /audio/stt (docs/api.md 6)', () => {
     expect(status).toBe(wanted)
   })
 
+  test('a model without `verbose_json` is asked for words only', async () => {
+    upstream.answers.transcription = () =>
+      upstream.heard.at(-1)!.fields.response_format
+        ? Response.json({ error: { message: 'No such format', param: 'response_format' } }, { status: 400 })
+        : Response.json({ text: 'The tide comes in.' })
+    const { status, body } = await formTo(world, await world.person(), 'audio/stt', recording(two))
+    expect({ status, text: body.text, asked: upstream.heard.length }).toEqual({
+      status: 200,
+      text: 'The tide comes in.',
+      asked: 2,
+    })
+  })
+
   test('the language of the request is handed on; one that is none is 400', async () => {
     const ada = await world.person()
     expect((await formTo(world, ada, 'audio/stt', recording(two, 'a.wav', { language: 'DE' }))).status).toBe(200)
