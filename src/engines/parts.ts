@@ -215,7 +215,7 @@ function createDriver(upstream: Keyed, { clock }: Pick<PartDeps, 'clock'>): Driv
     ...shared,
     ...media,
     baseUrl: upstream.baseUrl!,
-    outputLimitField: upstream.outputLimitField ?? 'max_tokens',
+    outputLimitField: upstream.outputLimitField,
     imageEdits: upstream.imageEdits,
     thinksFirst: upstream.thinksFirst,
   })

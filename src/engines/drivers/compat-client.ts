@@ -84,11 +84,14 @@ const toolToWire = (tool: EngineTool): unknown => ({ type: 'function', function:
 export type CompatOptions = CallOptions &
   EmbeddingOptions &
   TranscriptionOptions & {
-    /** `max_tokens`, or `max_completion_tokens` for servers that require it. */
-    outputLimitField: string
+    /** `max_tokens`, or `max_completion_tokens` for servers that require it. If absent, the model decides. */
+    outputLimitField?: string | undefined
     imageEdits?: boolean | undefined
     thinksFirst?: boolean | undefined
   }
+
+/** Models that refuse `max_tokens`, also with the name of a vendor before theirs. */
+const WANTS_NEW_LIMIT = /(?:^|\/)(?:o\d|gpt-5)/
 
 /** Servers of this format accept at most this many stop texts. The service itself checks all of them. */
 const MAX_STOPS = 4
@@ -209,7 +212,10 @@ export function createCompatDriver(options: CompatOptions): Driver {
 function toWire(request: EngineRequest, stream: boolean, { outputLimitField }: CompatOptions): WireRequest {
   const body: WireRequest = { model: request.model, messages: messagesToWire(request), stream }
   if (stream) body.stream_options = { include_usage: true }
-  if (Number.isFinite(request.maxOutputTokens)) body[outputLimitField] = request.maxOutputTokens
+  if (Number.isFinite(request.maxOutputTokens)) {
+    const field = WANTS_NEW_LIMIT.test(request.model) ? 'max_completion_tokens' : 'max_tokens'
+    body[outputLimitField ?? field] = request.maxOutputTokens
+  }
   if (request.temperature !== undefined) body.temperature = request.temperature
   if (request.sampling) addSampling(body, request.sampling)
   if (request.effort) body.reasoning_effort = request.effort

@@ -59,6 +59,23 @@ describe('compat on the wire', () => {
     expect(upstream.calls[0]!.body).not.toHaveProperty('max_tokens')
   })
 
+  test.each([
+    ['gpt-5-mini', undefined, 'max_completion_tokens'],
+    ['openai/o3', undefined, 'max_completion_tokens'],
+    ['gpt-5-mini', 'max_tokens', 'max_tokens'],
+    ['gpt-4o', undefined, 'max_tokens'],
+    ['olmo-2', undefined, 'max_tokens'],
+  ])('names the limit of %s, set to %s, as %s', async (model, outputLimitField, field) => {
+    upstream.reset()
+    await plain(createCompatDriver({ ...options, outputLimitField }), request('Hi', { model, maxOutputTokens: 5 }))
+    const { max_tokens, max_completion_tokens } = upstream.calls[0]!.body
+    expect({ max_tokens, max_completion_tokens }).toEqual({
+      max_tokens: undefined,
+      max_completion_tokens: undefined,
+      [field]: 5,
+    })
+  })
+
   test('asks for JSON with the schema it was given', async () => {
     upstream.reset()
     await plain(driver, request('Hi', { json: { schema: { type: 'object' } } }))
