@@ -22,7 +22,6 @@ const browserColumns = columnsOf`
   last_active_at USED time wide, started_at BEGUN time wide`
 
 const command = commandsOf('browser', { apis: ['tenant', 'operator'], offline: false, columns: browserColumns, args })
-const madeColumns = [...browserColumns, column('embed_url', 'LINK', { wide: true })]
 const TOOLS = ['act', 'navigate', 'extract', 'observe', 'screenshot'] as const
 
 /** Turns the words after the id into the arguments of a tool. */
@@ -91,7 +90,7 @@ export const browserCommands = [
   The session belongs to the key in use, which pays for its minutes. Anyone with the link can watch and control it for one hour.
   $ browser create --page https://example.com
   $ browser create --keep-alive --json`({
-    columns: madeColumns,
+    columns: [...browserColumns, column('embed_url', 'LINK', { wide: true })],
     flags: {
       page: text('URL', 'public address to open first'),
       keepAlive: flag('do not end the session when it is idle'),
@@ -223,8 +222,7 @@ async function recordingOf(shell: Shell, id: string) {
   return expectData(await (await apiOf(shell)).api.browser.sessions({ id }).recording.get())
 }
 
-type Recording = Awaited<ReturnType<typeof recordingOf>>
-const timed = ({ actions, started_at }: Recording) =>
+const timed = ({ actions, started_at }: Awaited<ReturnType<typeof recordingOf>>) =>
   actions.map((action) => ({ ...action, after_s: (Date.parse(action.at) - Date.parse(started_at)) / 1_000 }))
 
 /** Prints each action once, as it happens, until the session ends or Ctrl-C: as a table or as JSON lines. */

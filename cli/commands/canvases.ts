@@ -9,25 +9,8 @@ import { fileCommands } from './resource-commands'
 
 const ID = '9c3a1d44-5b0e-4f43-8b30-7d3c7f1f4e21'
 
-/** Canvases (docs/api.md 9). Compiling, testing and publishing happen in the canvas editor. */
-const editing = fileCommands({
-  path: 'canvases',
-  resource: 'canvases',
-  what: 'canvas',
-  columns: columnsOf`
-    id, name NAME, status STATUS, isPublic PUBLIC flag, publishedSkillId SKILL wide, description DESCRIPTION wide,
-    createdAt CREATED time wide, updatedAt CHANGED time`,
-  id: ID,
-  file: 'canvas.json',
-  arg: 'canvas',
-  stays: 'The skill published from it stays.',
-})
-
 const RUN_ID = '0c9a3f52-1f0e-4a7b-8f15-2e1d5b7a9c33'
 
-const runColumns = columnsOf`
-  id, status STATUS, stepsCompleted STEPS number, triggerType TRIGGER, error ERROR, startedAt BEGUN time,
-  completedAt ENDED time`
 const nodeColumns = columnsOf`
   nodeId NODE keep, name NAME, type TYPE, status STATUS, times TIMES number min, costCents COST money min,
   error ERROR, output OUTPUT wide, startedAt BEGUN time wide, completedAt ENDED time wide`
@@ -47,7 +30,19 @@ const args = {
 const command = commandsOf('canvases', { apis: ['tenant'], args })
 
 export const canvasCommands = [
-  ...editing,
+  /** Canvases (docs/api.md 9). Compiling, testing and publishing happen in the canvas editor. */
+  ...fileCommands({
+    path: 'canvases',
+    resource: 'canvases',
+    what: 'canvas',
+    columns: columnsOf`
+    id, name NAME, status STATUS, isPublic PUBLIC flag, publishedSkillId SKILL wide, description DESCRIPTION wide,
+    createdAt CREATED time wide, updatedAt CHANGED time`,
+    id: ID,
+    file: 'canvas.json',
+    arg: 'canvas',
+    stays: 'The skill published from it stays.',
+  }),
   command`workflow CANVAS: Compile a canvas into its workflow
   The first run creates the workflow, and later runs update it. Runs that already started keep their steps. Exits 5 when the canvas does not compile, and names the nodes.
   $ canvases workflow ${ID}
@@ -72,7 +67,9 @@ export const canvasCommands = [
   With the id of a run it lists the nodes in the order of the steps. With --watch it is read every two seconds.
   $ canvases runs ${ID}
   $ canvases runs "Order desk" ${RUN_ID} --watch`({
-    columns: runColumns,
+    columns: columnsOf`
+  id, status STATUS, stepsCompleted STEPS number, triggerType TRIGGER, error ERROR, startedAt BEGUN time,
+  completedAt ENDED time`,
     async answer({ shell, page }, { canvas, run: runId }): Promise<object> {
       const one = await canvasAt(shell, canvas)
       if (runId === undefined) return pageIn(one.runs.get({ query: page }), 'runs')

@@ -12,9 +12,6 @@ import { reporting } from './usage'
 const columns = columnsOf`
   owner OWNER, id ID, balance_cents BALANCE¢ money, held_cents HELD¢ money, available_cents AVAILABLE¢ money`
 
-const adjustColumns = [...columns, ...columnsOf`amount_cents CHANGED¢ money, ref REFERENCE`]
-const grantColumns = [...columns, ...columnsOf`amount_cents GRANTED¢ money, expires_at EXPIRES time, ref REFERENCE`]
-
 /** Above this amount the command asks for confirmation, because it may be a typing error. */
 const ASKS_ABOVE_CENTS = 100_000
 const WHO = 'org by id, slug or name; user by id or e-mail; 6 characters of an id are enough'
@@ -34,7 +31,7 @@ export const creditCommands = [
   $ credits grant ada@example.com 5000c --reason refund --idempotency-key order-1182 --json
   $ credits grant acme 20.00 --expires 30d --reason trial
   $ credits grant --checkout 8f14e45f-ceea-467f-9575-1f0d9c2b7a10 --reason "transfer 1182 arrived"`({
-    columns: grantColumns,
+    columns: [...columns, ...columnsOf`amount_cents GRANTED¢ money, expires_at EXPIRES time, ref REFERENCE`],
     args: { owner: optional(WHO), amount: { ...money('amount: 50.00 or 5000c'), required: false } },
     flags: {
       note: text('TEXT', 'note in the ledger; the reason by default'),
@@ -63,7 +60,7 @@ export const creditCommands = [
   The amount needs a sign: -5.00 subtracts 5.00 and +5.00 adds it; cents are written -500c. The balance cannot go below what running calls reserve. The amount is booked once for each --idempotency-key. The ledger shows both the original entries and the correction.
   $ credits adjust acme -5.00 --reason "granted twice"
   $ credits adjust ada@example.com +120c --reason goodwill -y`({
-    columns: adjustColumns,
+    columns: [...columns, ...columnsOf`amount_cents CHANGED¢ money, ref REFERENCE`],
     args: { owner: argument(WHO), amount: signedMoney('amount: -5.00 or +500c') },
     flags: { note: text('TEXT', 'note in the ledger; the reason by default') },
     action: ({ owner, amount }) =>

@@ -16,19 +16,6 @@ const columns = columnsOf`
   webhooks.unreadable UNREADABLE WEBHOOKS number, answers.sealed KEPT ANSWERS number,
   answers.unreadable UNREADABLE ANSWERS number, engines.unreadable UNREADABLE ENGINES number`
 
-const keyringStatus = command`status (exits 5 9): Show the version of the master key and what it protects
-  Checks that the secrets, of the database or of secrets.json, decrypt the signing secrets of webhooks, and the answers stored for Idempotency-Keys. No secret is printed. Exits 9 when something cannot be decrypted.
-  $ keyring status`({
-  columns,
-  async answer({ shell }) {
-    const { keyringStatus: look } = await import('../../src/app/keyring')
-    return attempted(() => look(loadConfig(overridesOf(shell))))
-  },
-  ok: ({ fits, webhooks, answers, engines }) =>
-    fits && !webhooks.unreadable && !answers.unreadable && !engines.unreadable,
-})
-
-const rotatedColumns = [...columns, column('old', 'OLD KEY')]
 async function readKey(shell: Shell, fromFile: string): Promise<Uint8Array> {
   const word = await readSecretInput(shell, { label: 'key', fromFile, instead: 'leave out --from-file' })
   const key = Buffer.from(word, 'base64')
@@ -51,13 +38,23 @@ async function attempted<T extends Keyring>(work: () => Promise<T>): Promise<T> 
 }
 
 export const keyringCommands = [
-  keyringStatus,
+  command`status (exits 5 9): Show the version of the master key and what it protects
+  Checks that the secrets, of the database or of secrets.json, decrypt the signing secrets of webhooks, and the answers stored for Idempotency-Keys. No secret is printed. Exits 9 when something cannot be decrypted.
+  $ keyring status`({
+    columns,
+    async answer({ shell }) {
+      const { keyringStatus: look } = await import('../../src/app/keyring')
+      return attempted(() => look(loadConfig(overridesOf(shell))))
+    },
+    ok: ({ fits, webhooks, answers, engines }) =>
+      fits && !webhooks.unreadable && !answers.unreadable && !engines.unreadable,
+  }),
   command`rotate (severe, exits 1 5): Replace the master key, and encrypt again what it protects
   With SVC_MASTER_KEY or SVC_MASTER_KEY_FILE it wraps the secrets in the database with the first key there, or that of --from-file, while nodes serve. Put the new key before the old one on every node first, and remove the old one after. Earlier backups need the old one. Without a master key, the key of secrets.json is replaced. The new key is random, or the 32 bytes in base64 of --from-file. Stop every server first, and copy the new secrets.json to the other nodes after. The old file stays as secrets.vN.json; earlier backups need it, so store it with them. Unused links for signing in, inboxes and previews stop working. API keys and sessions still work.
   $ keyring rotate --dry-run
   $ keyring rotate --confirm rotate
   $ keyring rotate --from-file key.txt`({
-    columns: rotatedColumns,
+    columns: [...columns, column('old', 'OLD KEY')],
     flags: { fromFile: text('FILE', 'file with the new key, 32 bytes in base64; - reads stdin') },
     async find(shell) {
       const { keyringStatus: look } = await import('../../src/app/keyring')

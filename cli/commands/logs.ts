@@ -64,7 +64,6 @@ const filters = {
   since: duration('5m', 'only requests at most this old'),
   until: duration('1m', 'only requests older than this'),
 }
-type Filters = FlagsGiven<typeof filters>
 
 /** An answered request, as the operator stream reports it. */
 type Line = {
@@ -93,7 +92,7 @@ async function newest(
     minMs = 0,
     since = Number.POSITIVE_INFINITY,
     until = Number.NEGATIVE_INFINITY,
-  }: Filters,
+  }: FlagsGiven<typeof filters>,
 ): Promise<Line[]> {
   const { topics } = expectData(await (await shell.connect()).ops().snapshot.get({ query: { topics: 'logs' } }))
   const now = shell.clock.now()

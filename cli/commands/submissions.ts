@@ -162,9 +162,7 @@ export const submissionCommands = [
   }),
 ]
 
-type Part = { path: string; lines: readonly { sign: string; text: string }[] }
-
-const asText = ({ path, lines }: Part): string[] => [
+const asText = ({ path, lines }: { path: string; lines: readonly { sign: string; text: string }[] }): string[] => [
   `--- live/${clean(path)}`,
   `+++ submitted/${clean(path)}`,
   ...lines.map(({ sign, text: line }) => `${sign}${clean(line)}`),

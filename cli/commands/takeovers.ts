@@ -55,7 +55,6 @@ const WATCH_MS = 2_000
 /** Number of messages that the AI gets for an answer (docs/api.md 22.6). */
 const SEEN = 40
 const whoColumns = [...states, column('operator.name', 'WHO')]
-const draftColumns = columnsOf`draft DRAFT, cost_cents COST number`
 
 const command = commandsOf('takeovers', { apis: ['tenant', 'operator'], offline: false, columns: states, args })
 
@@ -184,7 +183,7 @@ export const takeoverCommands = [
         return expectData(await chat.messages.post({ content }, { headers })).message
       }
       const made = expectData(await chat.draft.post(undefined, { headers }))
-      if (isForPrograms(shell)) shell.print.item(made, draftColumns)
+      if (isForPrograms(shell)) shell.print.item(made, columnsOf`draft DRAFT, cost_cents COST number`)
       else shell.io.out(made.draft.split('\n').map(clean).join('\n'))
       return undefined
     },

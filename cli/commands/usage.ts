@@ -16,7 +16,6 @@ const filters = {
   skill: text('ID', 'calls that used this skill'),
   scope: choice(['user', 'org'], 'over --url: your own calls, or those of your active organization'),
 }
-type Filters = FlagsGiven<typeof filters>
 const callFilters = {
   status: text('STATUS', 'this status, such as 429, or a family, such as 5xx'),
   model: text('ID', 'calls that this engine answered'),
@@ -83,7 +82,7 @@ export const reporting =
   }
 
 /** Turns the flags into the filters of the API. */
-function wordsOf(shell: Shell, { key, since, ...rest }: Filters): UsageWords {
+function wordsOf(shell: Shell, { key, since, ...rest }: FlagsGiven<typeof filters>): UsageWords {
   if (since !== undefined && rest.from !== undefined)
     throw usageFailure('--since and --from exclude each other. Leave one out.')
   const from = since === undefined ? rest.from : iso(shell.clock.now() - since)

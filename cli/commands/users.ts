@@ -111,24 +111,22 @@ export const userCommands: Command[] = [
     request: ({ ops }, { user, role }) =>
       ops.users({ ref: user }).patch({ operator_role: role === 'none' ? null : role }),
   }),
-  command`link (secret once, delivers url): Create a one-time link that signs an account in and lets it set a password
+  command`link USER (secret once, delivers url): Create a one-time link that signs an account in and lets it set a password
   For a first sign-in, and for people who lost their password. The link works once, for 15 minutes by default and 24 hours at most. The account keeps its sessions and password until the person sets a new one.
   $ users link ada@example.com
   $ users link ada@example.com --ttl 4h --secret-to link.txt`({
     columns: linkColumns,
-    args: { user: argument('account by e-mail address or id') },
     flags: { ttl: duration('DURATION', 'how long the link works, 15m by default') },
     action: ({ user }) => `create a sign-in link for ${user}`,
     fate: LINK_FATE,
     request: ({ ops }, { user, ttl }) => linkOf(ops, user, { ttl }),
     shown: (made, { user }) => ({ user, ...made }),
   }),
-  command`password (secret once, exits 3): Set a new password for an account and end its sessions
+  command`password USER (secret once, exits 3): Set a new password for an account and end its sessions
   Creates a new password and shows it once, for you to pass on. With --from-file it reads the password from a file, or from stdin with -, and does not show it. All sessions and sign-in links of the account end. Its API keys still work. If you should not know the password, use users link instead.
   $ users password ada@example.com --yes
   $ users password ada@example.com --from-file pw.txt --yes`({
     columns: columnsOf`email E-MAIL, ended SESSIONS ENDED number`,
-    args: { user: argument('account by e-mail address or id') },
     flags: { fromFile: passwordFile },
     action: ({ user }) => `set the password of ${user}`,
     question: ({ user }) => `Set a new password for ${user}? All its sessions end.`,
@@ -146,7 +144,7 @@ export const userCommands: Command[] = [
       ip ADDRESS, user_agent BROWSER wide`,
     args: {
       verb: oneOf(['list', 'end'], 'list or end'),
-      user: argument('account by id or e-mail address'),
+      ...args,
       session: {
         ...optional('with end: the id of a session, the start of it, or all'),
         idFor: idAmong(async (shell, { user }) => {

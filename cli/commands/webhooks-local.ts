@@ -75,10 +75,8 @@ const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]'])
 const columns = columnsOf`
   event_type EVENT, event_id EVENT ID keep, http_status HTTP number min, duration_ms MS number min, body BODY wide`
 
-type Result = Omit<Done, 'event_id'>
-
 /** Posts deliveries to an address of this machine. @throws CommandFailed 2 for another address */
-function forwarding(to: string): (shell: Shell, delivery: Delivery) => Promise<Result> {
+function forwarding(to: string): (shell: Shell, delivery: Delivery) => Promise<Omit<Done, 'event_id'>> {
   const outbound = createOutbound({ allow: HERE })
   if (!URL.canParse(to) || !LOOPBACK.has(new URL(to).hostname)) {
     throw usageFailure(`"${to}" is not an address of this machine.`, '--forward-to http://127.0.0.1:3000/hook')

@@ -11,21 +11,6 @@ import { fileCommands } from './resource-commands'
 
 const ID = '4f0b7f0e-6f7e-4d0a-9a52-0d9f6b1f2c11'
 
-/** Workflows (docs/api.md 10). */
-const editing = fileCommands({
-  path: 'workflows',
-  resource: 'workflows',
-  what: 'workflow',
-  columns: columnsOf`
-    id, name NAME, triggerType TRIGGER, enabled ON flag,
-    steps STEPS ${({ steps }) => String((steps as unknown[]).length)}, nextRunAt NEXT time, lastRunAt LAST time,
-    createdAt CREATED time wide, updatedAt CHANGED time wide`,
-  id: ID,
-  file: 'workflow.json',
-  arg: 'workflow',
-  stays: 'Runs that already started will finish.',
-})
-
 const columns = columnsOf`id ID, name NAME, enabled ON flag`
 
 const runsColumns = columnsOf`
@@ -147,7 +132,20 @@ function branchesOf({ config, onSuccess }: Steps[number], at: number, count: num
 }
 
 export const workflowCommands = [
-  ...editing,
+  /** Workflows (docs/api.md 10). */
+  ...fileCommands({
+    path: 'workflows',
+    resource: 'workflows',
+    what: 'workflow',
+    columns: columnsOf`
+    id, name NAME, triggerType TRIGGER, enabled ON flag,
+    steps STEPS ${({ steps }) => String((steps as unknown[]).length)}, nextRunAt NEXT time, lastRunAt LAST time,
+    createdAt CREATED time wide, updatedAt CHANGED time wide`,
+    id: ID,
+    file: 'workflow.json',
+    arg: 'workflow',
+    stays: 'Runs that already started will finish.',
+  }),
   enabling('enable', 'Its schedule continues from now. Events that happened while it was disabled do not start runs.'),
   enabling('disable', 'Runs that already started will finish.'),
   /** Checks a workflow as the server would, and prints when it would run (docs/api.md 10). */
