@@ -109,7 +109,7 @@ const FAMILIES: readonly Family[] = [
   family('re_', `${WORD}{8}_${WORD}{24}(?![A-Za-z0-9_])`),
   family('v1.0-', `${HEX}{24}-${HEX}{146}`),
   family('pplx- csk- fo1_ napi_ ntn_ gsk_', `${WORD}{40,80}`),
-  family('xai- rdme_', `${WORD}{70,90}`),
+  family('xai- rdme_ EAAB EAAC EAAG', `${WORD}{70,300}`),
   family('tskey-auth- tskey-api- tskey-client-', '[A-Za-z0-9-]{20,80}'),
   family('LTAI', `${WORD}{16,20}(?![A-Za-z0-9])`),
   family('AKID', `${WORD}{32}(?![A-Za-z0-9])`),
@@ -150,7 +150,7 @@ const SHAPES: readonly string[] = [
 ]
 
 const JWT = /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{6,}\.[\w-]{16,}/g
-const PEM_HEAD = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/g
+const PEM_HEAD = /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----|\bPrivate-Lines: \d{1,3}/g
 const PEM_END = /-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\\n)?/g
 
 /** The body of a key that may lack its end: indented, quoted, or all on one line. */
@@ -254,7 +254,7 @@ function findStructured(text: string): Match[] {
       found.push({ start, end: start + hit.length, kind: 'jwt' })
     }
   }
-  if (text.includes('PRIVATE KEY')) findPems(text, found)
+  if (/PRIVATE KEY|Private-Lines/.test(text)) findPems(text, found)
   if (LOGIN.test(text)) findLogins(text, found)
   for (const { 0: hit, 1: password = '', index } of matchesOf(COMMAND, text)) {
     if (STAND_IN.test(password) || ASSIGNED_STAND_IN.test(password)) continue

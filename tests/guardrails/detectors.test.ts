@@ -428,6 +428,7 @@ test.each([
   `${HEX.repeat(2)}-us14`,
   `1/1200000000000000:${HEX.repeat(2)}`,
   `sha256~${MIXED}`,
+  `EAAC${MIXED.repeat(4)}`,
 ])('a key of a vendor, alone in a sentence: %s', async (key) => {
   expect(await textOf('secrets', {}, `Rotate ${key} today`)).toEqual([key])
 })

@@ -31,6 +31,7 @@ describe('a private key', () => {
     ['quoted, as in a letter', pem('\n> ')],
     ['in JSON', pem('\\n')],
     ['without its end', pem('\n').slice(0, -26)],
+    ['of PuTTY', [`Private-Lines: ${KEY.length}`, ...KEY, `Private-MAC: ${'0f1e2d3c'.repeat(8)}`].join('\n')],
   ])('%s is found whole', async (_, key) => {
     const found = await GUARDRAILS.get('secrets')!.prepare({})(`Here: ${key}`, about)
     expect(found?.matches).toMatchObject([{ start: 6, kind: 'private_key' }])
@@ -43,6 +44,7 @@ describe('a secret that is longer than what is held back of a stream', () => {
     ['a signed token', token(400)],
     ['a very long one', token(3_000)],
     ['a private key', pem('\n')],
+    ['one of PuTTY', ['Private-Lines: 19', ...KEY].join('\n')],
   ])('%s is not shown, wherever it begins and however it is cut', async (_, secret) => {
     for (let before = 300; before < 700; before += 37) {
       const filler = 'The harvest was good this year. '.repeat(40)
