@@ -52,7 +52,7 @@ const spelled = (facts: Readonly<Record<string, unknown>>): string =>
 
 const columns = columnsOf`
   at TIME time, status STATUS number, method METHOD keep, path PATH, ms MS number, code CODE min, key KEY min,
-  user USER wide, id REQUEST keep min`
+  user USER wide, id REQUEST keep`
 
 const filters = {
   status: list('4xx,429', 'only these statuses, or families such as 5xx'),

@@ -37,6 +37,12 @@ test('at 80 columns keys list cuts no prefix, and keeps the id', async () => {
   for (const { prefix } of body.keys as { prefix: string }[]) expect(table).toContain(prefix)
 })
 
+test('at 80 columns logs show keeps the id that trace takes', async () => {
+  const table = await onTerminal('logs', 'show')
+  expect(table.split('\n')[0]).toMatch(/^TIME .* REQUEST$/)
+  expect(table).toMatch(/ req_\w{24}$/m)
+})
+
 test('usage show --since counts from then on', async () => {
   const { stdout } = await run(`usage show ${owner} --json --since 24h`, { clock: systemClock })
   expect(JSON.parse(stdout).totals.requests).toBeGreaterThan(0)

@@ -32,7 +32,7 @@ describe.each(commands.map((command) => [command.path, command] as const))('%s',
   test('takes the start of each id, and drops the id of a list last', () => {
     for (const { about } of Object.values(command.args))
       if (/^ids? of /.test(about)) expect(about).toMatch(/start|beginning|name/)
-    expect(command.columns?.find(({ header }) => header === 'ID')?.min).toBeUndefined()
+    expect(command.columns?.find(({ field }) => field === 'id')?.min).toBeUndefined()
   })
 
   test('says where it works and what it may exit with', () => {
