@@ -4,7 +4,7 @@ import { invalidInput, messageOf, quoted } from '../kernel/errors'
 import { parsedJson } from '../kernel/json'
 import { nullable, oneOf, type Static, t } from '../kernel/schema'
 import { assertFits } from '../kernel/validation'
-import { newAllowance, problemsOf, sizeIfWritten, validatorOf } from '../tools'
+import { newAllowance, problemsOf, sizeIfWritten, validatorOf, withoutEmpty } from '../tools'
 import type { McpServer } from '../tools/schema'
 import type { OfferedTools } from './agent-schema'
 import { type ChatMessage, Effort, type FunctionChat, type FunctionTool, ToolChoice } from './chat-schema'
@@ -211,7 +211,8 @@ export function functionsOf(
     if (name === undefined) throw invalidInput(at, `"${at}" is missing.`)
     // Some clients send the form of another format, with its name of the parameters.
     const { input_schema: parameters } = tool as { input_schema?: FunctionTool['function']['parameters'] }
-    const offered = { ...(parameters ? { parameters } : {}), ...signature, name }
+    const given = signature.parameters ?? parameters
+    const offered = { ...signature, name, ...(given ? { parameters: withoutEmpty(given) } : {}) }
     functions.push({ type: 'function', function: offered })
     if (names.has(name)) throw invalidInput(`${at}.name`, `"tools" has two functions named ${messageOf(name)}.`)
     names.add(name)

@@ -6,6 +6,7 @@ import { type Outbound, OutboundFailure } from '../kernel/outbound'
 import { readHeaders } from './endpoint-rules'
 import type { McpServer } from './schema'
 import { ToolFailure } from './tool'
+import { withoutEmpty } from './validation-definition'
 
 const TIMEOUT_MS = 10_000
 const MAX_BYTES = 512 * 1024
@@ -65,12 +66,11 @@ export async function listTools(
   })
 }
 
-/** A tool of a list. Servers leave out what is empty, or send null or an empty list for it. */
+/** A tool of a list. */
 function offeredBy(tool: unknown): Offered[] {
   const { name, description, inputSchema } = objectOf(tool)
   if (typeof name !== 'string') return []
-  const given = Object.entries(objectOf(inputSchema)).filter(([, value]) => value !== null)
-  const schema: Wire = { type: 'object', ...Object.fromEntries(given) }
+  const schema: Wire = { type: 'object', ...withoutEmpty(objectOf(inputSchema)) }
   if ('properties' in schema) schema.properties = objectOf(schema.properties)
   return [{ name, description: typeof description === 'string' ? description : '', inputSchema: schema as JsonSchema }]
 }

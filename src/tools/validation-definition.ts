@@ -156,6 +156,14 @@ function decoded(step: string): string {
   }
 }
 
+/** The schema of parameters without null, and with an object for properties that are an empty list, as some write it. */
+export const withoutEmpty = (schema: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(schema).flatMap(([name, value]) =>
+      value === null ? [] : [[name, name === 'properties' && Array.isArray(value) && !value.length ? {} : value]],
+    ),
+  )
+
 /** The anchor names declared anywhere in the schema. */
 function anchorsIn(schema: JsonSchema): Set<string> {
   const names = new Set<string>()
