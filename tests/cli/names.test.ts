@@ -45,7 +45,8 @@ describe('an id may be cut short', () => {
     expect(gone).toEqual({ id: invited.id, deleted: true })
 
     const [skill] = await json('skills list')
-    expect((await json(['skills', 'get', skill.id.slice(0, 8)])).id).toBe(skill.id)
+    for (const options of [{}, { key: ada.key }])
+      expect((await json(['skills', 'get', skill.id.slice(0, 8)], options)).id).toBe(skill.id)
 
     const [event] = await json(['audit', 'list', org])
     expect((await json(['audit', 'get', event.id.slice(0, 8), org])).id).toBe(event.id)
