@@ -10,7 +10,7 @@ const DOT = 46
 
 /** Words before four dotted numbers that make them a version or a chapter. */
 const COUNTED =
-  /(?:\bv\.?|version|release|build|firmware|section|chapter|paragraph|clause|rules?|article|appendix|packaged|§|oid|kapitel|abschnitt|nr\.|no\.)\s*$/i
+  /(?:(?:\bv(?:er)?\.?|versions?|versión|versione|versão|versie|wersja|версия|release|build|firmware)["'>]?\s*[:=]{0,2}\s*["'(]{0,2}(?:[\d.]{7,15}["']?\s*(?:to|and|or|,|->|→)\s*)?|(?:section|chapter|paragraph|clause|rules?|article|appendix|packaged|§|oid|kapitel|abschnitt|nr\.|no\.)\s*|(?:chrome|chromium|edga?|edge|opr|yabrowser|electron|vivaldi)\/|#\s?\[)$/i
 /** Words and signs before four dotted numbers that make them an address. */
 const CONTEXT =
   /(?:\b(?:ip(?:v4)?|address|addr|host|server|dns|ping|ssh|client|peer|from|to|gateway|node|resolver|proxy)\b[^\w]{0,3}|:\/\/|[=@[])$/i
@@ -78,7 +78,7 @@ function isTelling4(hit: string): boolean {
 
 /** Whether four dotted numbers are probably a version or a chapter. */
 function isCounting(text: string, start: number, hit: string): boolean {
-  if (follows(text, start, COUNTED, 16)) return true
+  if (follows(text, start, COUNTED)) return true
   const small = hit.split('.').filter((part) => Number(part) < SMALL).length
   // Private networks also have small numbers.
   const isSmall = small === PARTS || (small === PARTS - 1 && ipaddr.IPv4.parse(hit).range() === 'unicast')

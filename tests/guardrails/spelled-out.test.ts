@@ -52,6 +52,14 @@ test.each([
   ['the server 5.9.14.201 is down', ['5.9.14.201']],
   ['it came from 192.168.1.14', ['192.168.1.14']],
   ['look at 203.0.113.77', ['203.0.113.77']],
+  ['## [1.128.1.0] - 2026-09-02', []],
+  ['{"packageVersion":"10.7.31.9","price":3}', []],
+  ['AssemblyVersion("1.42.100.33") and <Version>1.42.100.33</Version>', []],
+  ['Chrome/96.0.46.10 Safari', []],
+  ['from version 1.42.100.33 to 1.42.100.34', []],
+  ['wersja 1.42.100.33', []],
+  ['firewall rule: 81.2.69.142', ['81.2.69.142']],
+  ['server version 5, address 81.2.69.142', ['81.2.69.142']],
 ])('a version is no address: %s', async (text, wanted) => {
   expect(await textOf('pii', text, ['ip_address'])).toEqual(wanted)
 })
