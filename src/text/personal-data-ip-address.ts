@@ -10,7 +10,7 @@ const DOT = 46
 
 /** Words before four dotted numbers that make them a version or a chapter. */
 const COUNTED =
-  /(?:(?:\bv(?:er)?\.?|versions?|versión|versione|versão|versie|wersja|версия|release|build|firmware)["'>]?\s*[:=]{0,2}\s*["'(]{0,2}(?:[\d.]{7,15}["']?\s*(?:to|and|or|,|->|→)\s*)?|(?:section|chapter|paragraph|clause|rules?|article|appendix|packaged|§|oid|kapitel|abschnitt|nr\.|no\.)\s*|(?:chrome|chromium|edga?|edge|opr|yabrowser|electron|vivaldi)\/|#\s?\[)$/i
+  /(?:(?:\bv(?:er)?\.?|versions?|versión|versione|versão|versie|wersja|версия|release|build|firmware)["'>]?[\s:=]{0,4}["'(]{0,2}(?:[\d.]{7,15}["']?\s?(?:to|and|or|,|->|→)\s?)?|(?:section|chapter|paragraph|clause|rules?|article|appendix|packaged|§|oid|kapitel|abschnitt|nr\.|no\.)\s*|(?:chrome|chromium|edga?|edge|opr|yabrowser|electron|vivaldi)\/|#\s?\[)$/i
 /** Words and signs before four dotted numbers that make them an address. */
 const CONTEXT =
   /(?:\b(?:ip(?:v4)?|address|addr|host|server|dns|ping|ssh|client|peer|from|to|gateway|node|resolver|proxy)\b[^\w]{0,3}|:\/\/|[=@[])$/i
