@@ -145,7 +145,7 @@ export function failureOfStatus(status: number, headers: Headers, now: number, b
   const isWait = isThrottled || status === 503
   const retryAfterS = readRetryAfter(headers, now) ?? (isWait ? statedWait(headers, body, now) : undefined)
   if (isThrottled) return new EngineFailure('throttled', message, { retryAfterS })
-  // The model wrote calls or JSON that its server could not read, which no client can mend.
+  // The model wrote calls or JSON that its server could not read. No client can change that.
   if ('failed_generation' in numbers) return new EngineFailure('malformed', message)
   if (status === 408 || status === 504) return new EngineFailure('timeout', message, { retryAfterS })
   const about = readRefusal(status, body)

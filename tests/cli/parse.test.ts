@@ -94,7 +94,7 @@ describe('a refused command line', () => {
     [['keys', 'get'], 'keys get needs KEY: id, 6 or more characters of it, prefix or name of a key.'],
     [['keys', 'get', 'a', 'b'], 'keys get takes fewer arguments.'],
     [['users', 'sessions', 'ada@example.com'], 'VERB is "ada@example.com"; it must be one of list, end.'],
-    [['users', 'sessions', 'list'], 'users sessions needs USER: account by id or e-mail address.'],
+    [['users', 'sessions', 'list'], 'users sessions needs USER: account by id, 6 or more characters of it, or e-mail address.'],
     [['keys', 'create', '--tier', 'gold'], '--tier is "gold"; it must be one of free, starter, pro, enterprise.'],
     [['keys', 'create', '--name'], '--name needs a value after it.'],
     [['keys', 'create', '--name', '--tier', 'pro'], '--name needs a value after it.'],
