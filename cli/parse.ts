@@ -8,7 +8,7 @@ import {
   childrenOf,
   type Input,
   kebab,
-  markCents,
+  markWord,
   plainWords,
   readNamed,
   singularOf,
@@ -28,9 +28,12 @@ export function parse(given: readonly string[], commands: readonly Command[], en
   })
   try {
     // `--watch=5s` becomes two words, because a bare `--watch` must not consume the next word.
-    const spread = argv.flatMap((word) => {
+    const named = namedCommand(own, commands).join(' ')
+    const flags = Object.entries(commands.find(({ path }) => path === named)?.flags ?? {})
+    const valued = flags.flatMap(([name, { value }]) => (value === undefined ? [] : `--${kebab(name)}`))
+    const spread = argv.flatMap((word, at) => {
       const [, pause] = /^(?:--watch|-w)=(.+)$/.exec(word) ?? []
-      return pause ? ['--watch', '--watch-every', pause] : [markCents(word)]
+      return pause ? ['--watch', '--watch-every', pause] : [markWord(word, valued.includes(argv[at - 1] ?? ''))]
     })
     program.parse(spread, { from: 'user' })
   } catch (error) {

@@ -116,8 +116,12 @@ export const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) =
 /** Prefix for a word that commander would treat as flags. No word of a command line can contain it. */
 const MARK = '\0'
 
-/** Keeps `-500c` a word. commander itself only recognizes `-5.00` as not a flag. {@link readNamed} removes the mark. */
-export const markCents = (word: string): string => (/^-\d+c$/.test(word) ? `${MARK}${word}` : word)
+/**
+ * Keeps `-500c` a word, and the value of a flag, such as a key that begins with `-q`. commander itself only recognizes
+ * `-5.00` as not a flag. {@link readNamed} removes the mark.
+ */
+export const markWord = (word: string, isValue: boolean): string =>
+  (isValue ? /^-[^-]./ : /^-\d+c$/).test(word) ? `${MARK}${word}` : word
 
 /** Parses one word. @throws CommandFailed 2 with a message that starts with the flag's or argument's name */
 export function readNamed<T>(name: string, word: string, reading: Reading<T>, before?: T): T {

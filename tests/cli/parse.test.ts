@@ -60,6 +60,15 @@ describe('a command line', () => {
     expect(order(['status'], { SVC_NO_INPUT: '0' })).toMatchObject({ globals: { noInput: false } })
   })
 
+  test('takes a value that begins like flags', () => {
+    const key = `-qyo${'a'.repeat(39)}`
+    expect(order(['audit', 'verify', '--public-key', key, '-q'])).toEqual({
+      path: 'audit verify',
+      input: { publicKey: key },
+      globals: { quiet: true },
+    })
+  })
+
   test('takes words after -- as they are', () => {
     expect(order(['try', '--', '--help'])).toMatchObject({ path: 'try', input: { prompt: '--help' } })
   })
@@ -94,7 +103,10 @@ describe('a refused command line', () => {
     [['keys', 'get'], 'keys get needs KEY: id, 6 or more characters of it, prefix or name of a key.'],
     [['keys', 'get', 'a', 'b'], 'keys get takes fewer arguments.'],
     [['users', 'sessions', 'ada@example.com'], 'VERB is "ada@example.com"; it must be one of list, end.'],
-    [['users', 'sessions', 'list'], 'users sessions needs USER: account by id, 6 or more characters of it, or e-mail address.'],
+    [
+      ['users', 'sessions', 'list'],
+      'users sessions needs USER: account by id, 6 or more characters of it, or e-mail address.',
+    ],
     [['keys', 'create', '--tier', 'gold'], '--tier is "gold"; it must be one of free, starter, pro, enterprise.'],
     [['keys', 'create', '--name'], '--name needs a value after it.'],
     [['keys', 'create', '--name', '--tier', 'pro'], '--name needs a value after it.'],
