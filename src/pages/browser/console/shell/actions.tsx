@@ -133,11 +133,7 @@ export function Doing({ action, touches, onProblem, onAnswer, onEnd }: ActProps 
   }
   const act = () => {
     onProblem(null)
-    send.mutate(typeof body === 'function' ? body({}) : body, {
-      onSuccess: take,
-      onError: onProblem,
-      onSettled: onEnd,
-    })
+    send.mutate(typeof body === 'function' ? body({}) : body, { onSuccess: take, onError: onProblem, onSettled: onEnd })
   }
   const isSent = useRef(false)
   useEffect(() => {

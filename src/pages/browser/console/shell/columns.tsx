@@ -2,7 +2,7 @@ import { Columns3 } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { Link } from 'wouter'
 import { column } from '../ui/columns'
-import { Button } from '../ui/controls'
+import { Button, Check } from '../ui/controls'
 import { useFilters } from '../ui/filters'
 import { Dialog } from '../ui/overlay'
 import type { Column } from '../ui/table'
@@ -77,19 +77,14 @@ function Chooser({ all, shown, widths, onChoose, onResize, onReset }: ChooserPro
           <ul className="columns-list">
             {all.map(({ key, head }, at) => (
               <li key={key}>
-                <label className="check">
-                  <input
-                    type="checkbox"
-                    checked={shown.includes(key)}
-                    disabled={isFirst(at)}
-                    onChange={({ target }) =>
-                      onChoose(
-                        all.map((one) => one.key).filter((one) => (one === key ? target.checked : shown.includes(one))),
-                      )
-                    }
-                  />
-                  <span>{head}</span>
-                </label>
+                <Check
+                  label={head}
+                  checked={shown.includes(key)}
+                  disabled={isFirst(at)}
+                  onChange={(is) =>
+                    onChoose(all.map((one) => one.key).filter((one) => (one === key ? is : shown.includes(one))))
+                  }
+                />
                 <input
                   type="range"
                   min={48}

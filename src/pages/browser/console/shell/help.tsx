@@ -1,4 +1,4 @@
-import { Button } from '../ui/controls'
+import { Button, Check } from '../ui/controls'
 import { Dialog } from '../ui/overlay'
 import { table, useShortcuts } from './keys'
 
@@ -8,10 +8,7 @@ export function KeyHelp({ onClose }: { onClose(): void }) {
   const keys = table.use()
   return (
     <Dialog title="Keyboard" onClose={onClose}>
-      <label className="check">
-        <input type="checkbox" checked={isOn} onChange={({ target }) => setOn(target.checked)} />
-        Single-key shortcuts
-      </label>
+      <Check label="Single-key shortcuts" checked={isOn} onChange={setOn} />
       <dl className="keys">
         <div>
           <dt>

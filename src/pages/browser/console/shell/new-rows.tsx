@@ -57,8 +57,7 @@ export function NewRows<Row>({ topic, query, rows, idOf, isHeld, prepend, restar
   return (
     <div className="new-rows">
       <Chip state={isPaused ? 'off' : 'live'}>{isPaused ? 'paused' : 'live'}</Chip>
-      <Button kind="plain" onClick={pause}>
-        {isPaused ? <Play size={16} aria-hidden="true" /> : <Pause size={16} aria-hidden="true" />}
+      <Button kind="plain" onClick={pause} icon={isPaused ? Play : Pause}>
         {isPaused ? 'Follow' : 'Pause'}
       </Button>
       <span role="status">

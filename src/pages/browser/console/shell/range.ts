@@ -3,10 +3,21 @@ import type { Filter, Filters } from '../ui/filters'
 import { type Query, useOwner } from './api'
 
 /**
- * A filter with `match` is applied here, to the loaded rows. Others are sent to the route, under their name or as `sends`
- * returns.
+ * A filter with `match` is applied here, to the loaded rows: by the member with its name, as a text in one of some
+ * members, or by a function. Others are sent to the route, under their name or as `sends` returns.
  */
-export type ListFilter<Row> = Filter & { match?(row: Row, value: string): boolean; sends?(value: string): Query }
+export type ListFilter<Row> = Filter & {
+  match?: 'same' | readonly (keyof Row)[] | ((row: Row, value: string) => boolean)
+  sends?(value: string): Query
+}
+
+/** True if a row passes a filter that is applied here. */
+export function isMatch<Row>({ name, match }: ListFilter<Row>, row: Row, value: string): boolean {
+  if (typeof match === 'function') return match(row, value)
+  if (match === 'same') return row[name as keyof Row] === value
+  const text = match?.map((member) => row[member] ?? '').join(' ')
+  return text === undefined || text.toLowerCase().includes(value.toLowerCase())
+}
 
 /** The query of a list by its filters. A time relative to now stays fixed while the filters are the same. */
 export function useFilterQuery(filters: readonly ListFilter<never>[], values: Filters, usual?: Query): Query {

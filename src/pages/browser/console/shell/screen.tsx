@@ -18,7 +18,7 @@ import { NewRows } from './new-rows'
 import { NoMatch } from './no-match'
 import { manyOf, NoRight } from './no-right'
 import { Page } from './page'
-import { type ListFilter, useFilterQuery } from './range'
+import { isMatch, type ListFilter, useFilterQuery } from './range'
 import { type Line, SaveAs } from './save-as'
 import { denseRows } from './value'
 import { SavedViews } from './views'
@@ -121,7 +121,7 @@ export function defineScreen<Row>(section: string, title: string, screen: Screen
     const { rows: all, ...pages } = usePages<Row>(path, list.rows, query, list.everyMs)
     const local = filters.filter(({ name, match }) => match && values[name])
     const unsorted = all?.filter(
-      (row) => (list.isOf?.(row, owner) ?? true) && local.every(({ name, match }) => match!(row, values[name]!)),
+      (row) => (list.isOf?.(row, owner) ?? true) && local.every((it) => isMatch(it, row, values[it.name]!)),
     )
     // Sorting needs all rows, so they are loaded first, up to a limit.
     const loaded = all?.length ?? 0

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../shared/http'
-import { Button, Field, SendForm } from '../ui/controls'
+import { Button, SendForm, Text } from '../ui/controls'
 import { Dialog } from '../ui/overlay'
 import { Failure, signedOut, unconfirmed } from './api'
 import { at, boot } from './boot'
@@ -48,18 +48,11 @@ export function SignInAgain({ isOut }: { isOut: boolean }) {
           value={boot.user.email}
           tabIndex={-1}
         />
-        <Field label={`Password of ${boot.user.email}`} problem={problem}>
-          {(props) => (
-            <input
-              {...props}
-              type="password"
-              autoComplete="current-password"
-              required
-              value={password}
-              onChange={({ target }) => setPassword(target.value)}
-            />
-          )}
-        </Field>
+        <Text
+          {...{ type: 'password', autoComplete: 'current-password', required: true, value: password, problem }}
+          label={`Password of ${boot.user.email}`}
+          onChange={setPassword}
+        />
         <div className="actions end">
           {isOut ? (
             <a className="button quiet" href={at('/console/sign-in')}>

@@ -1,16 +1,7 @@
 import { Check as CheckMark, Copy, type LucideIcon } from 'lucide-react'
-import {
-  type ButtonHTMLAttributes,
-  type FormHTMLAttributes,
-  type InputHTMLAttributes,
-  type ReactNode,
-  type SelectHTMLAttributes,
-  useEffect,
-  useId,
-  useState,
-} from 'react'
+import { type ComponentProps, type InputHTMLAttributes, type ReactNode, useEffect, useId, useState } from 'react'
 
-type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
+type ButtonProps = ComponentProps<'button'> & {
   kind?: 'primary' | 'quiet' | 'plain' | 'danger'
   icon?: LucideIcon
   /** True while an action runs. After a moment a spinner is shown, and further presses do nothing. */
@@ -34,26 +25,21 @@ export function Button({ kind = 'quiet', icon: Icon, busy, className = '', child
 }
 
 const SYMBOLS = { good: '✓', run: '◐', wait: '…', warn: '!', bad: '✗', again: '↻', live: '●', off: '○' } as const
-const TONES = {
-  good: 'good',
-  run: 'run',
-  wait: 'none',
-  warn: 'warn',
-  bad: 'bad',
-  again: 'warn',
-  live: 'good',
-  off: 'none',
-}
+/** The tone of each state whose tone is called otherwise. */
+const TONES: Partial<Record<ChipState, string>> = { wait: 'none', again: 'warn', live: 'good', off: 'none' }
 export type ChipState = keyof typeof SYMBOLS
 
 /** A state as a symbol and a word. The colour repeats the same meaning. */
 export function Chip({ state, children }: { state: ChipState; children: ReactNode }) {
   return (
-    <span className={`chip ${TONES[state]}`}>
+    <span className={`chip ${TONES[state] ?? state}`}>
       <span aria-hidden="true">{SYMBOLS[state]}</span> {children}
     </span>
   )
 }
+
+/** The state that an HTTP status stands for. */
+export const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'warn' : 'bad')
 
 /** Saves content as a file of the reader. */
 export function saveFile(content: Blob, name: string): void {
@@ -173,7 +159,7 @@ export const Check = ({ label, help, onChange, ...rest }: CheckProps) => (
   </label>
 )
 
-type SendProps = Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit'> & { onSend(): void }
+type SendProps = Omit<ComponentProps<'form'>, 'onSubmit'> & { onSend(): void }
 
 /** A form whose submission stays on the page. */
 export const SendForm = ({ onSend, ...rest }: SendProps) => (
@@ -226,7 +212,7 @@ type SelectProps = Omit<FieldProps, 'children'> & {
   onChange(value: string): void
 }
 
-type MenuProps = Omit<SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> & Pick<SelectProps, 'choices' | 'onChange'>
+type MenuProps = Omit<ComponentProps<'select'>, 'onChange'> & Pick<SelectProps, 'choices' | 'onChange'>
 
 /** A menu for one choice. */
 export const Menu = ({ choices, onChange, ...rest }: MenuProps) => (

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { Button } from './controls'
 
 export type FlowNode = { id: string; kind: string; label: string; tone?: 'good' | 'bad' | 'run' }
 type FlowEdge = { source: string; target: string; label?: string | undefined }
@@ -47,22 +48,12 @@ export function Flow({ nodes, edges, chosen, onChoose }: Props) {
   return (
     <div className="flow">
       <div className="flow-zoom" role="group" aria-label="Size of the graph">
-        <button
-          type="button"
-          className="button quiet"
-          aria-label="Smaller"
-          onClick={() => setZoom(Math.max(0.5, zoom - 0.25))}
-        >
+        <Button aria-label="Smaller" onClick={() => setZoom(Math.max(0.5, zoom - 0.25))}>
           −
-        </button>
-        <button
-          type="button"
-          className="button quiet"
-          aria-label="Larger"
-          onClick={() => setZoom(Math.min(2, zoom + 0.25))}
-        >
+        </Button>
+        <Button aria-label="Larger" onClick={() => setZoom(Math.min(2, zoom + 0.25))}>
           +
-        </button>
+        </Button>
       </div>
       <div className="flow-box" tabIndex={0} role="group" aria-label="Graph">
         <svg width={width * zoom} height={height * zoom} viewBox={`0 0 ${width} ${height}`} role="presentation">

@@ -31,20 +31,16 @@ export function Rows<Row>({ name, rows, onChange, fresh, fields, children }: Pro
           <li key={at} className="card" aria-label={`${name} ${at + 1}`}>
             <div className="row-head">
               <b>{at + 1}</b>
-              <Button
-                kind="plain"
-                aria-label={`Move ${name} ${at + 1} up`}
-                disabled={at === 0}
-                onClick={() => swap(at, at - 1)}
-                icon={ArrowUp}
-              />
-              <Button
-                kind="plain"
-                aria-label={`Move ${name} ${at + 1} down`}
-                disabled={at === rows.length - 1}
-                onClick={() => swap(at, at + 1)}
-                icon={ArrowDown}
-              />
+              {[[-1, 'up', ArrowUp] as const, [1, 'down', ArrowDown] as const].map(([by, way, icon]) => (
+                <Button
+                  key={way}
+                  kind="plain"
+                  aria-label={`Move ${name} ${at + 1} ${way}`}
+                  disabled={!(at + by in rows)}
+                  onClick={() => swap(at, at + by)}
+                  icon={icon}
+                />
+              ))}
               <Button
                 kind="plain"
                 aria-label={`Remove ${name} ${at + 1}`}

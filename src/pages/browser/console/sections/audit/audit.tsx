@@ -6,7 +6,7 @@ import { boot } from '../../shell/boot'
 import { momentFilters, rangeFilter } from '../../shell/range'
 import { defineScreen } from '../../shell/screen'
 import { column, timeColumn } from '../../ui/columns'
-import { Button, Chip, Code, Id } from '../../ui/controls'
+import { Button, Chip, Code, Id, toneOf } from '../../ui/controls'
 import { EventBody } from '../../ui/facts'
 import { plural, short, Time } from '../../ui/format'
 import { Failed } from '../../ui/states'
@@ -27,10 +27,8 @@ function RequestLink({ requestId }: AuditEvent) {
 }
 
 /** Status of the recorded answer. A dash if the event has none. */
-function Result({ outputSummary: { status } }: AuditEvent) {
-  if (typeof status !== 'number') return <>–</>
-  return <Chip state={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{status}</Chip>
-}
+const Result = ({ outputSummary: { status } }: AuditEvent) =>
+  typeof status === 'number' ? <Chip state={toneOf(status)}>{status}</Chip> : '–'
 
 const ENTITIES = (
   'completion response api_key skill job image video document audio embedding canvas workflow workflow_run hook ' +

@@ -8,6 +8,7 @@ import { chipColumn, column } from '../../ui/columns'
 import { duration, number } from '../../ui/format'
 
 const STATES = { available: 'good', degraded: 'warn', down: 'bad' } as const
+const STATUSES = { available: '✓ available', degraded: '! degraded', down: '✗ down' }
 
 const useSpeed = ({ mode }: ModelEntry) => {
   const { data } = useGet<Benchmarks>('/benchmarks', { window: '7d' })
@@ -56,17 +57,8 @@ export default defineScreen<ModelEntry>('engines', 'Engines', {
     column('first', 'First token p95', { cell: cellOf(First), number: true, width: '104px' }),
   ],
   filters: [
-    {
-      name: 'q',
-      label: 'Engine or mode',
-      match: ({ model_id, mode }, text) => `${model_id} ${mode}`.includes(text.toLowerCase()),
-    },
-    {
-      name: 'status',
-      label: 'State',
-      values: { available: '✓ available', degraded: '! degraded', down: '✗ down' },
-      match: ({ status }, wanted) => status === wanted,
-    },
+    { name: 'q', label: 'Engine or mode', match: ['model_id', 'mode'] },
+    { name: 'status', label: 'State', values: STATUSES, match: 'same' },
   ],
   empty: { text: 'No engine is connected.', command: 'svc-admin engines add NAME --base-url URL --models MODEL' },
 })

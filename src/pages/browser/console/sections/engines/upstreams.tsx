@@ -82,11 +82,7 @@ function TargetBody({ row: it, close }: { row: EngineTarget; close(): void }) {
         touches={['/engines', '/status']}
         role="admin"
         actions={[
-          !isBuiltIn && {
-            label: 'Test',
-            path: `/engines/test?upstream=${upstream}`,
-            shows: Tests,
-          },
+          !isBuiltIn && { label: 'Test', path: `/engines/test?upstream=${upstream}`, shows: Tests },
           {
             label: 'Order of engines…',
             method: 'PUT',
@@ -223,9 +219,7 @@ const Upstreams = defineScreen<EngineTarget>('engines', 'Engines', {
     column('source', 'Set in', { cell: ({ source }) => (source === null ? '–' : SOURCES[source]), width: '112px' }),
     column('why', 'Problem', { cell: ({ why, problem }) => why ?? problem ?? '–', width: 'minmax(0, 1.6fr)' }),
   ],
-  filters: [
-    { name: 'state', label: 'State', values: Object.keys(STATES), match: ({ state }, wanted) => state === wanted },
-  ],
+  filters: [{ name: 'state', label: 'State', values: Object.keys(STATES), match: 'same' }],
   empty: {
     text: 'Only the built-in engine is connected.',
     command: 'svc-admin engines add NAME --base-url URL --models MODEL',

@@ -30,6 +30,8 @@ const boundOf = ({ routing_preference_id: preference, guardrail_policy_id: polic
   ...(policy ? ['policy'] : []),
 ]
 
+const STATUSES = { active: 'active', rotating: 'rotating', revoked: 'revoked or expired' }
+
 export default defineScreen<ApiKey>('keys', 'Keys', {
   list: {
     path: '/keys',
@@ -60,18 +62,9 @@ export default defineScreen<ApiKey>('keys', 'Keys', {
     column('bindings', 'Bound to', { cell: (key) => boundOf(key).join(', ') || 'nothing', extra: true }),
   ],
   filters: [
-    {
-      name: 'q',
-      label: 'Name or prefix',
-      match: ({ name, prefix }, text) => `${name} ${prefix}`.toLowerCase().includes(text.toLowerCase()),
-    },
-    {
-      name: 'status',
-      label: 'Status',
-      values: { active: 'active', rotating: 'rotating', revoked: 'revoked or expired' },
-      match: ({ status }, wanted) => status === wanted,
-    },
-    { name: 'tier', label: 'Tier', values: TIERS, match: ({ tier }, wanted) => tier === wanted },
+    { name: 'q', label: 'Name or prefix', match: ['name', 'prefix'] },
+    { name: 'status', label: 'Status', values: STATUSES, match: 'same' },
+    { name: 'tier', label: 'Tier', values: TIERS, match: 'same' },
     {
       name: 'may',
       label: 'Scopes',

@@ -122,13 +122,7 @@ export const Accounts = defineScreen<Account>('platform', 'Platform', {
     column('operator', 'Operator', { cell: ({ platform_role }) => platform_role ?? '–', width: '140px' }),
     column('made', 'Created', { cell: ({ created }) => <Time at={created} only="day" />, main: true, width: '120px' }),
   ],
-  filters: [
-    {
-      name: 'q',
-      label: 'Name or e-mail',
-      match: ({ email, name }, text) => `${email} ${name ?? ''}`.toLowerCase().includes(text.toLowerCase()),
-    },
-  ],
+  filters: [{ name: 'q', label: 'Name or e-mail', match: ['email', 'name'] }],
   empty: { text: 'No accounts.', command: 'svc-admin users create EMAIL' },
   detail: {
     path: (id) => `/users/${id}`,

@@ -6,7 +6,7 @@ import type { WidgetSession } from '../../../../../widgets/schema-sessions'
 import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, chipColumn, column, durationColumn, moneyColumn, timeColumn } from '../../ui/columns'
-import { Chip, Id } from '../../ui/controls'
+import { Chip, Id, toneOf } from '../../ui/controls'
 import { EventBody, Facts, Lines } from '../../ui/facts'
 import { field } from '../../ui/fields'
 import { Ago, duration, Time } from '../../ui/format'
@@ -21,8 +21,6 @@ const newestOf = <Row,>(topic: string, isShown: (row: Row) => boolean = () => tr
   rows: ({ topics }: { topics: { rows: Row[] }[] }) => topics[0]!.rows.filter(isShown),
   everyMs: 5_000,
 })
-const isIn = (text: string | null, wanted: string) => (text ?? '').toLowerCase().includes(wanted.toLowerCase())
-const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'warn' : 'bad')
 
 function RequestBody({ row }: { row: RequestLine }) {
   const trace = useGet<RequestTrace>(`/requests/${row.id}`)
@@ -32,11 +30,7 @@ function RequestBody({ row }: { row: RequestLine }) {
         <>
           <Facts
             of={{
-              Status: (
-                <Chip state={toneOf(row.status)}>
-                  {row.status} {row.code}
-                </Chip>
-              ),
+              Status: <Chip state={toneOf(row.status)}>{`${row.status} ${row.code ?? ''}`}</Chip>,
               Request: <Id id={row.id} />,
               Route: <code>{`${row.method} ${row.path}`}</code>,
               Time: <Time at={row.at} />,
@@ -69,7 +63,7 @@ export const AllRequests = defineScreen<RequestLine>('requests', 'Requests', {
     moneyColumn('cost', 'Cost', ({ cost_cents }) => cost_cents),
   ],
   filters: [
-    { name: 'q', label: 'Route, key or id', match: (row, text) => isIn(`${row.path} ${row.key} ${row.id}`, text) },
+    { name: 'q', label: 'Route, key or id', match: ['path', 'key', 'id'] },
     {
       name: 'status',
       label: 'Status',
@@ -108,8 +102,8 @@ export const AllJobs = defineScreen<AnyJob>('jobs', 'Jobs', {
     agoColumn('made', 'Created', ({ created_at }) => created_at),
   ],
   filters: [
-    { name: 'status', label: 'State', values: Object.keys(JOBS), match: ({ status }, wanted) => status === wanted },
-    { name: 'q', label: 'Owner, key or kind', match: (row, text) => isIn(`${row.owner} ${row.key} ${row.type}`, text) },
+    { name: 'status', label: 'State', values: Object.keys(JOBS), match: 'same' },
+    { name: 'q', label: 'Owner, key or kind', match: ['owner', 'key', 'type'] },
   ],
   empty: { text: 'No jobs yet. Research and videos appear here.', command: 'svc-admin jobs list' },
   detail: {
@@ -155,8 +149,8 @@ export const AllEvents = defineScreen<AnyEvent>('audit', 'Audit', {
     column('request', 'Request', { cell: ({ requestId }) => <code>{requestId}</code>, width: 'minmax(0, 1.2fr)' }),
   ],
   filters: [
-    { name: 'action', label: 'Action', match: ({ action }, text) => isIn(action, text) },
-    { name: 'owner', label: 'Chain', match: ({ owner, scope }, text) => isIn(`${owner} ${scope}`, text) },
+    { name: 'action', label: 'Action', match: ['action'] },
+    { name: 'owner', label: 'Chain', match: ['owner', 'scope'] },
   ],
   empty: { text: 'Nothing was recorded here yet.', command: 'svc-admin audit list' },
   detail: {

@@ -80,11 +80,7 @@ export const Configuration = defineScreen<Setting>('platform', 'Platform', {
     column('about', 'What it does', { width: 'minmax(0, 2.4fr)' }),
   ],
   filters: [
-    {
-      name: 'q',
-      label: 'Setting',
-      match: ({ name, env, about }, text) => `${name} ${env} ${about}`.toLowerCase().includes(text.toLowerCase()),
-    },
+    { name: 'q', label: 'Setting', match: ['name', 'env', 'about'] },
     {
       name: 'set',
       label: 'Set',

@@ -8,7 +8,7 @@ import { useGet, useMay, useOwner } from '../../shell/api'
 import { DOCS } from '../../shell/boot'
 import { curlOf } from '../../shell/curl'
 import { MODES } from '../../shell/modes'
-import { Button, Chip, Code, CopyButton, Id } from '../../ui/controls'
+import { Button, Chip, Code, CopyButton, Id, toneOf } from '../../ui/controls'
 import { Facts, Lines, Part } from '../../ui/facts'
 import { field } from '../../ui/fields'
 import { dayOf, duration, money, percent, plural, size, Time, whole } from '../../ui/format'
@@ -16,10 +16,7 @@ import { Shown } from '../../ui/states'
 import { Trace, Waterfall } from '../../ui/waterfall'
 import { Bodies } from './bodies'
 
-export function State({ status }: RequestRow) {
-  if (status < 400) return <Chip state="good">{status}</Chip>
-  return status < 500 ? <Chip state="warn">{status}</Chip> : <Chip state="bad">{status}</Chip>
-}
+export const State = ({ status }: RequestRow) => <Chip state={toneOf(status)}>{status}</Chip>
 
 const AROUND_MS = 600_000
 /** How long `GET /requests/{id}` finds a call. */

@@ -136,14 +136,7 @@ const Members = defineScreen<Member>('team', 'Team', {
       width: '112px',
     }),
   ],
-  filters: [
-    {
-      name: 'role',
-      label: 'Role',
-      values: ROLES.map(([role]) => [role, role] as const),
-      match: ({ role }, wanted) => role === wanted,
-    },
-  ],
+  filters: [{ name: 'role', label: 'Role', values: ROLES.map(([role]) => role), match: 'same' }],
   empty: { text: 'Nobody is here.' },
   detail: {
     titleOf: ({ name, email }) => name ?? email,
@@ -228,6 +221,8 @@ function Organization() {
   const org = useGet<Org>(pathOf(owner))
   const isOwner = owner.role === 'owner'
   const may = useMay('manageMembers')
+  const members = plural(org.data?.member_count ?? 0, 'member')
+  const lost = `All keys of ${org.data?.name} stop working at once, and ${members} lose access. This cannot be undone.`
   return (
     <Page title="Team">
       <div className="parts">
@@ -259,13 +254,8 @@ function Organization() {
               touches={[]}
               actions={[
                 {
-                  label: 'Delete the organization…',
-                  method: 'DELETE',
-                  path: pathOf(owner),
-                  danger: true,
+                  ...deletion(pathOf(owner), lost, () => location.assign(at('/console')), 'Delete the organization…'),
                   typed: org.data.name,
-                  ask: `All keys of ${org.data.name} stop working at once, and ${plural(org.data.member_count, 'member')} lose access. This cannot be undone.`,
-                  done: () => location.assign(at('/console')),
                 },
               ]}
             />

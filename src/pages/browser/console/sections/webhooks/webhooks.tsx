@@ -70,11 +70,7 @@ function WebhookBody({ row }: { row: Webhook }) {
           <Actions
             touches={['/webhooks']}
             actions={[
-              {
-                label: 'Send a test',
-                path: `${path}/test`,
-                body: { event_type: tested, data: sampleOf(tested) },
-              },
+              { label: 'Send a test', path: `${path}/test`, body: { event_type: tested, data: sampleOf(tested) } },
               row.enabled && {
                 label: 'Retry all failed…',
                 path: `${path}/retry-failed`,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { Analytics, PreviewToken, Widget } from '../../../../../widgets/schema'
-import { Actions } from '../../shell/actions'
+import { Actions, deletion } from '../../shell/actions'
 import { useCalls, useGet } from '../../shell/api'
 import { at } from '../../shell/boot'
 import { Form } from '../../shell/form'
@@ -67,6 +67,7 @@ const PARTS: Record<string, readonly FormField[]> = {
     field('intents.message', 'Message', { kind: 'area', empty: 'null' }),
   ],
 }
+const LOST = 'It disappears from your site, and its conversations are gone. This cannot be undone.'
 type Part = 'appearance' | 'behavior' | 'security' | 'intents' | 'site' | 'figures'
 const LABELS: Record<Part, string> = {
   appearance: 'Look',
@@ -113,15 +114,7 @@ export function WidgetEditor({ row: widget, close }: { row: Widget; close(): voi
               body: { status: widget.status === 'active' ? 'disabled' : 'active' },
             },
             { label: 'Duplicate', path: `${path}/duplicate`, body: {} },
-            {
-              label: 'Delete…',
-              method: 'DELETE',
-              path,
-              danger: true,
-              ask: 'It disappears from your site, and its conversations are gone. This cannot be undone.',
-              typed: widget.name,
-              done: close,
-            },
+            { ...deletion(path, LOST, close), typed: widget.name },
           ]}
         />
       </div>

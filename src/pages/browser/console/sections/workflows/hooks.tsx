@@ -10,12 +10,10 @@ import { type FormField, field } from '../../ui/fields'
 import { Ago, money, plural, Time } from '../../ui/format'
 import { Shown } from '../../ui/states'
 
-const State = ({ enabled, disabled_reason }: Hook) =>
-  enabled ? (
-    <Chip state="good">on</Chip>
-  ) : (
-    <Chip state={disabled_reason ? 'bad' : 'off'}>{disabled_reason ? 'paused after failures' : 'off'}</Chip>
-  )
+function State({ enabled, disabled_reason }: Hook) {
+  if (enabled) return <Chip state="good">on</Chip>
+  return disabled_reason ? <Chip state="bad">paused after failures</Chip> : <Chip state="off">off</Chip>
+}
 
 const OUTCOMES = {
   running: 'run',
