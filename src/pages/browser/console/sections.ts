@@ -115,10 +115,7 @@ const BUILD: readonly Row[] = [
   },
   { id: 'routing', title: 'Routing', icon: Route, screen: Routing, operators: { ...every, all: Preferences } },
   {
-    id: 'guardrails',
-    title: 'Guardrails',
-    icon: ShieldAlert,
-    screen: Guardrails,
+    ...{ id: 'guardrails', title: 'Guardrails', icon: ShieldAlert, screen: Guardrails },
     operators: { ...every, all: Policies },
   },
   { id: 'skills', title: 'Skills', icon: Blocks, screen: Skills, operators: { ...every, all: Review, one: null } },

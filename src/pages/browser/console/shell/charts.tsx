@@ -1,11 +1,18 @@
-import { lazy } from 'react'
+import { type ComponentProps, lazy, Suspense } from 'react'
 import type { UsageSeries } from '../../../../usage/schema'
 import { OTHER, sum } from '../ui/format'
+import { Loading } from '../ui/states'
 import { part } from './api'
 import { boot } from './boot'
 
-/** The chart component of `ui`, loaded on first use. */
-export const Chart = lazy(() => part(() => import('../ui/chart')).then(({ Chart }) => ({ default: Chart })))
+const Loaded = lazy(() => part(() => import('../ui/chart')).then(({ Chart }) => ({ default: Chart })))
+
+/** The chart component of `ui`, loaded on first use, in the owner's time zone. */
+export const Chart = (props: Omit<ComponentProps<typeof Loaded>, 'zone'>) => (
+  <Suspense fallback={<Loading rows={3} />}>
+    <Loaded {...props} zone={boot.timezone} />
+  </Suspense>
+)
 
 type SplitProps = {
   title: string
@@ -24,7 +31,5 @@ export function SplitChart({ title, of: { buckets, series, other }, figure, spel
   const rest = [...series.slice(NAMED), ...(other ? [other] : [])].map((it) => it[figure])
   const values = buckets.map((_, n) => (rest.every((one) => one[n] === null) ? null : sum(rest.map((one) => one[n]!))))
   const shown = rest.length > 0 ? [...named, { key: OTHER, label: 'Other', values }] : named
-  return (
-    <Chart title={title} times={buckets} spell={spell} stacked series={shown} zone={boot.timezone} onRange={onRange} />
-  )
+  return <Chart {...{ title, spell, onRange }} times={buckets} stacked series={shown} />
 }

@@ -60,6 +60,14 @@ export type FormProps<Answer> = {
   disabled?: string | undefined
 }
 
+/** How a form saves an item: a new one to its list, or changes of an existing one. */
+export const savingOf = (list: string, of: { id?: string } | undefined, verb: string) => ({
+  method: of?.id ? ('PATCH' as const) : ('POST' as const),
+  path: of?.id ? `${list}/${of.id}` : list,
+  touches: [list],
+  verb: of?.id ? 'Save' : verb,
+})
+
 /** A form for one call: its fields, their problems, and the equivalent request and command. */
 export function Form<Answer = unknown>(props: FormProps<Answer>) {
   const { fields, values, method, path, touches, verb, more, onDone, onCancel, onChange, children, permission } = props

@@ -11,7 +11,7 @@ import type { Column } from '../ui/table'
 import { Actions } from './actions'
 import { type Failure, useGet, useOwner } from './api'
 import type { Owner } from './boot'
-import { Form } from './form'
+import { Form, savingOf } from './form'
 import { rangeFilter } from './range'
 
 /** Common properties of guardrail policies and routing preferences: keys are bound to one, and one is the default. */
@@ -55,7 +55,7 @@ type Bound = Pick<ApiKey, 'guardrail_policy_id' | 'routing_preference_id'> & { i
 const HOURS = 24
 
 /** The number of keys that use a set, and their requests of the last day. */
-function Touched({ of, list, isDefault }: { of: RuleSet | null; list: string; isDefault: boolean }) {
+function Touched({ of, list, isDefault }: { of: RuleSet | undefined; list: string; isDefault: boolean }) {
   const { looksAt } = useOwner()
   const off = looksAt !== undefined
   const keys = useGet<{ keys: Bound[] }>('/keys', { limit: 100 }, { off })
@@ -87,8 +87,8 @@ function paceOf(many: number): string {
 }
 
 type EditorProps = {
-  /** The set to change. Null for a new one. */
-  of: RuleSet | null
+  /** The set to change. Without it, the editor makes a new one. */
+  of: RuleSet | undefined
   /** Path of the list: `/guardrail-policies`. */
   list: string
   /** Name of the kind: `policy`. */
@@ -107,7 +107,7 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
     .filter((member) => Array.isArray(member))
     .flat()
     .find(({ id, is_default }) => is_default && id !== of?.id)
-  const path = of ? `${list}/${of.id}` : list
+  const saving = savingOf(list, of, `Create ${what}`)
   const [isDefault, setDefault] = useState(of?.is_default ?? false)
   return (
     <div className="editor-main">
@@ -121,10 +121,8 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
           }),
         ]}
         values={of}
-        method={of ? 'PATCH' : 'POST'}
-        path={path}
+        {...saving}
         touches={[list, '/keys']}
-        verb={of ? 'Save' : `Create ${what}`}
         more={{ ...more, ...(of ? {} : scopeOf(owner)) }}
         permission="manageWebhooks"
         onCancel={of ? undefined : close}
@@ -139,7 +137,11 @@ export function RuleSetEditor({ of, list, what, more, close, children }: EditorP
           touches={[list, '/keys']}
           permission="manageWebhooks"
           actions={[
-            deletion(path, `${plural(of.bound_key_count, 'key')} lose this ${what}. This cannot be undone.`, close),
+            deletion(
+              saving.path,
+              `${plural(of.bound_key_count, 'key')} lose this ${what}. This cannot be undone.`,
+              close,
+            ),
           ]}
         />
       )}

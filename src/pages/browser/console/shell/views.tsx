@@ -6,7 +6,7 @@ import { field } from '../ui/fields'
 import { Ask, Dialog } from '../ui/overlay'
 import { Failed } from '../ui/states'
 import { useGet, useMay, useOwner, useSend } from './api'
-import { Form } from './form'
+import { Form, savingOf } from './form'
 
 /** The filters in a fixed order, so that two addresses can be compared. */
 function ordered(search: string): string {
@@ -26,6 +26,8 @@ export function SavedViews({ section }: { section: string }) {
   const current = views.find((view) => ordered(view.query) === query)
   const remove = useSend<unknown, string>('DELETE', (id) => `/views/${id}`, ['/views'])
   const close = () => setAsked(null)
+  const choices = { personal: 'only you', team: `everyone in ${owner.name}` }
+  const scope = field('scope', 'For', { kind: 'choice', choices })
   if (!views.length && !(may && query)) return null
   return (
     <nav className="views" aria-label="Saved views">
@@ -51,21 +53,8 @@ export function SavedViews({ section }: { section: string }) {
       {asked === 'save' && (
         <Dialog title="Save as view" onClose={close}>
           <Form
-            fields={[
-              field('name', 'Name', { required: true }),
-              ...(owner.id
-                ? [
-                    field('scope', 'For', {
-                      kind: 'choice' as const,
-                      choices: [['personal', 'only you'] as const, ['team', `everyone in ${owner.name}`] as const],
-                    }),
-                  ]
-                : []),
-            ]}
-            method="POST"
-            path="/views"
-            touches={['/views']}
-            verb="Save view"
+            fields={[field('name', 'Name', { required: true }), ...(owner.id ? [scope] : [])]}
+            {...savingOf('/views', undefined, 'Save view')}
             more={{ section, query }}
             onCancel={close}
             onDone={close}

@@ -16,7 +16,7 @@ type Props = {
   /** True if values add up. They are then bars, one on top of the other. */
   stacked?: boolean
   /** Time zone in which the days of the axis begin. */
-  zone?: string
+  zone: string
   onRange?(from: string, to: string): void
 }
 
@@ -73,7 +73,7 @@ function fillOf(tone: number): string | CanvasPattern {
 const toneOf = (key: string, at: number): number => (key === OTHER ? 5 : at < 4 ? at + 1 : 6)
 
 /** A chart of values over time, also as a table and as CSV. A bucket without a value is a gap. */
-export function Chart({ title, times, series, spell, stacked, zone = 'UTC', onRange }: Props) {
+export function Chart({ title, times, series, spell, stacked, zone, onRange }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())

@@ -24,6 +24,20 @@ export function Button({ kind = 'quiet', icon: Icon, busy, className = '', child
   )
 }
 
+type StartProps<T> = { of: Readonly<Record<string, T>>; onChoose(template: T): void }
+
+/** Buttons for the templates that something empty can start with. */
+export const StartWith = <T,>({ of, onChoose }: StartProps<T>) => (
+  <div className="actions">
+    <span>Start with</span>
+    {Object.entries(of).map(([name, template]) => (
+      <Button key={name} onClick={() => onChoose(template)}>
+        {name}
+      </Button>
+    ))}
+  </div>
+)
+
 const SYMBOLS = { good: '✓', run: '◐', wait: '…', warn: '!', bad: '✗', again: '↻', live: '●', off: '○' } as const
 /** The tone of each state whose tone is called otherwise. */
 const TONES: Partial<Record<ChipState, string>> = { wait: 'none', again: 'warn', live: 'good', off: 'none' }

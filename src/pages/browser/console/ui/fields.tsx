@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import { Button, Check, Field, linesOf, type Options, pairsOf, Select } from './controls'
+import { Check, Field, linesOf, type Options, pairsOf, Select, StartWith } from './controls'
 import { percent, spelled } from './format'
 
 export type FormField = {
@@ -30,7 +30,7 @@ export type FormField = {
   empty?: 'null' | 'text'
   rows?: number
   /** Texts that a text area can start with. */
-  templates?: readonly (readonly [name: string, text: string])[]
+  templates?: Readonly<Record<string, string>>
   min?: number | undefined
   max?: number | undefined
   step?: number | undefined
@@ -137,16 +137,7 @@ export function OneField({ field, value, problem: told, onChange }: OneProps) {
         if (kind === 'area' || kind === 'lines' || kind === 'json') {
           return (
             <>
-              {field.templates && (
-                <div className="actions">
-                  <span>Start with</span>
-                  {field.templates.map(([name, text]) => (
-                    <Button key={name} onClick={() => onChange(text)}>
-                      {name}
-                    </Button>
-                  ))}
-                </div>
-              )}
+              {field.templates && <StartWith of={field.templates} onChoose={onChange} />}
               <textarea {...props} {...common} rows={rows} spellCheck={kind !== 'json' && !isCode} />
             </>
           )

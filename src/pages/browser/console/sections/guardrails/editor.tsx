@@ -5,7 +5,7 @@ import { useCalls, useGet, useOwner } from '../../shell/api'
 import { unsaved } from '../../shell/form'
 import { RuleSetEditor, TryPanel } from '../../shell/rule-set'
 import { useHanded } from '../../shell/value'
-import { Button, Chip, Code, Select, Text } from '../../ui/controls'
+import { Chip, Code, Select, StartWith, Text } from '../../ui/controls'
 import { Lines } from '../../ui/facts'
 import { SchemaFields } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
@@ -13,6 +13,7 @@ import { Shown } from '../../ui/states'
 
 type Rule = { guardrail_id: string; phase: string; verdict: string; config: Record<string, unknown> }
 type Guardrail = GuardrailCatalogue['guardrails'][number]
+type Props = { row?: GuardrailPolicy; close(): void }
 
 const TEMPLATES: Record<string, Rule[]> = {
   'Personal data': [
@@ -31,12 +32,12 @@ const TEMPLATES: Record<string, Rule[]> = {
 export const PHASES = { input: 'prompt', output: 'answer', tool_call: 'tool call', tool_result: 'tool result' } as const
 
 /** A policy with its ordered rules, and a text to try them on. */
-export function PolicyEditor({ of, close }: { of: GuardrailPolicy | null; close(): void }) {
+export function PolicyEditor(props: Props) {
   const catalogue = useGet<GuardrailCatalogue>('/guardrails')
-  return <Shown of={catalogue}>{({ guardrails }) => <Editor of={of} close={close} guardrails={guardrails} />}</Shown>
+  return <Shown of={catalogue}>{({ guardrails }) => <Editor {...props} guardrails={guardrails} />}</Shown>
 }
 
-function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close(): void; guardrails: Guardrail[] }) {
+function Editor({ row: of, close, guardrails }: Props & { guardrails: Guardrail[] }) {
   const owner = useOwner()
   const [rules, setRules] = useState<Rule[]>(() => of?.rules.map((rule) => ({ ...rule })) ?? [])
   const change = (next: Rule[]) => {
@@ -49,16 +50,7 @@ function Editor({ of, close, guardrails }: { of: GuardrailPolicy | null; close()
       <RuleSetEditor of={of} list="/guardrail-policies" what="policy" more={{ rules }} close={close}>
         <h3>Rules</h3>
         <p className="faint">They run in this order. The first that blocks ends its phase.</p>
-        {rules.length === 0 && (
-          <div className="actions">
-            <span>Start with</span>
-            {Object.entries(TEMPLATES).map(([name, template]) => (
-              <Button key={name} onClick={() => change(template)}>
-                {name}
-              </Button>
-            ))}
-          </div>
-        )}
+        {rules.length === 0 && <StartWith of={TEMPLATES} onChoose={change} />}
         <Rows
           name="rule"
           rows={rules}

@@ -1,4 +1,3 @@
-import { Suspense } from 'react'
 import { useLocation } from 'wouter'
 import type { GuardrailCatalogue } from '../../../../../guardrails/schema'
 import type { RequestDetail, RequestRow, UsageSeries } from '../../../../../usage/schema'
@@ -12,7 +11,7 @@ import { Button, Chip, Id } from '../../ui/controls'
 import { Lines } from '../../ui/facts'
 import { useFilters } from '../../ui/filters'
 import { Time, whole } from '../../ui/format'
-import { Loading, Shown } from '../../ui/states'
+import { Shown } from '../../ui/states'
 import { PHASES } from './editor'
 
 const useGuardrails = () => {
@@ -29,15 +28,13 @@ function Over({ query }: { query: Query }) {
   return (
     <Shown of={series} rows={3}>
       {(found) => (
-        <Suspense fallback={<Loading rows={3} />}>
-          <SplitChart
-            title="Guardrails that fired"
-            of={found}
-            figure="requests"
-            spell={whole}
-            onRange={(from, to) => set({ range: '', from, to })}
-          />
-        </Suspense>
+        <SplitChart
+          title="Guardrails that fired"
+          of={found}
+          figure="requests"
+          spell={whole}
+          onRange={(from, to) => set({ range: '', from, to })}
+        />
       )}
     </Shown>
   )

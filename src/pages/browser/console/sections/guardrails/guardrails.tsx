@@ -35,18 +35,8 @@ export const Policies = defineScreen<GuardrailPolicy>('guardrails', 'Guardrails'
     text: 'No policy. Nothing is blocked, redacted or flagged.',
     command: 'svc-admin guardrails create -f policy.json',
   },
-  detail: {
-    path: (id) => `/guardrail-policies/${id}`,
-    titleOf: ({ name }) => name,
-    body: ({ row, close }) => <PolicyEditor of={row} close={close} />,
-    wide: true,
-  },
-  create: {
-    label: 'New policy',
-    permission: 'manageWebhooks',
-    form: ({ close }) => <PolicyEditor of={null} close={close} />,
-    wide: true,
-  },
+  detail: { path: (id) => `/guardrail-policies/${id}`, titleOf: ({ name }) => name, body: PolicyEditor, wide: true },
+  create: { label: 'New policy', permission: 'manageWebhooks', form: PolicyEditor, wide: true },
 })
 
 export default defineTabs('guardrails', [

@@ -1,4 +1,3 @@
-import { Suspense } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { ApiKey, RotatedKey } from '../../../../../accounts/keys/schema'
 import type { UsageSeries } from '../../../../../usage/schema'
@@ -10,7 +9,7 @@ import { Chip, Id } from '../../ui/controls'
 import { Spent } from '../../ui/facts'
 import { field } from '../../ui/fields'
 import { Ago, dayOf, number, short, Time, whole } from '../../ui/format'
-import { Loading, Shown } from '../../ui/states'
+import { Shown } from '../../ui/states'
 import { CHAT_PARAMETERS, KEY_FIELDS, NewSecret, SOUL } from './new'
 
 const GRACES = { 0: 'no longer', 3600: 'for an hour', 86400: 'for a day', 604800: 'for 7 days' } as const
@@ -46,11 +45,7 @@ export function KeyUsage({ row: { id } }: { row: ApiKey }) {
   if (looksAt === null) return null
   return (
     <Shown of={usage} rows={3}>
-      {(series) => (
-        <Suspense fallback={<Loading rows={3} />}>
-          <SplitChart title="Requests, 30 days" of={series} figure="requests" spell={number} onRange={zoom} />
-        </Suspense>
-      )}
+      {(series) => <SplitChart title="Requests, 30 days" of={series} figure="requests" spell={number} onRange={zoom} />}
     </Shown>
   )
 }

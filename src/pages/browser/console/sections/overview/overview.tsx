@@ -1,5 +1,5 @@
 import { X } from 'lucide-react'
-import { type ReactNode, Suspense, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { SeriesTotals, UsageReport, UsageSeries } from '../../../../../usage/schema'
 import type { Need } from '../../../../routes-live'
@@ -12,7 +12,7 @@ import { Bar, Button, Chip, Choices } from '../../ui/controls'
 import { Card, Facts, Figure, Lines } from '../../ui/facts'
 import { useFilters } from '../../ui/filters'
 import { duration, money, number, percent, plural, sum, Time } from '../../ui/format'
-import { Loading, Shown } from '../../ui/states'
+import { Shown } from '../../ui/states'
 import { Start } from './start'
 
 const RANGES = [
@@ -103,7 +103,7 @@ export default function Overview() {
               </div>
               <Shown of={grouped}>
                 {(split) => (
-                  <Suspense fallback={<Loading rows={3} />}>
+                  <>
                     <div className="columns">
                       <SplitChart title="Spend" of={split} figure="cost_cents" spell={money} onRange={zoom} />
                       <SplitChart title="Requests" of={split} figure="requests" spell={number} onRange={zoom} />
@@ -113,7 +113,7 @@ export default function Overview() {
                       series={split}
                       onOnly={(key) => set({ [GROUPS.find(({ value }) => value === by)!.filter]: key })}
                     />
-                  </Suspense>
+                  </>
                 )}
               </Shown>
             </Figures>
@@ -189,7 +189,11 @@ function Figures({ series: found, period, onRange, children }: FiguresProps) {
     ],
   ]
   const [all] = series
-  const line = (key: 'p50' | 'p95' | 'p99' | 'ttft_p95', label: string) => ({ key, label, values: all![key] })
+  const line = (key: 'p50' | 'p95' | 'p99' | 'ttft_p95' | 'errors' | 'cache_hits', label: string) => ({
+    key,
+    label,
+    values: all![key],
+  })
   return (
     <>
       <ul className="tiles">
@@ -205,29 +209,22 @@ function Figures({ series: found, period, onRange, children }: FiguresProps) {
         ))}
       </ul>
       {children}
-      <Suspense fallback={<Loading rows={3} />}>
-        <div className="columns">
-          <Chart
-            title="Latency"
-            times={buckets}
-            zone={boot.timezone}
-            onRange={onRange}
-            spell={duration}
-            series={[line('p50', 'p50'), line('p95', 'p95'), line('p99', 'p99'), line('ttft_p95', 'First token p95')]}
-          />
-          <Chart
-            title="Errors and cache hits"
-            times={buckets}
-            zone={boot.timezone}
-            onRange={onRange}
-            spell={number}
-            series={[
-              { key: 'errors', label: 'Errors', values: all!.errors },
-              { key: 'hits', label: 'Cache hits', values: all!.cache_hits },
-            ]}
-          />
-        </div>
-      </Suspense>
+      <div className="columns">
+        <Chart
+          title="Latency"
+          times={buckets}
+          onRange={onRange}
+          spell={duration}
+          series={[line('p50', 'p50'), line('p95', 'p95'), line('p99', 'p99'), line('ttft_p95', 'First token p95')]}
+        />
+        <Chart
+          title="Errors and cache hits"
+          times={buckets}
+          onRange={onRange}
+          spell={number}
+          series={[line('errors', 'Errors'), line('cache_hits', 'Cache hits')]}
+        />
+      </div>
     </>
   )
 }

@@ -10,7 +10,7 @@ import type { ModelList } from '../../../../../engines/schema'
 import type { Static } from '../../../../../kernel/schema'
 import { deletion } from '../../shell/actions'
 import { useGet, useOwner } from '../../shell/api'
-import { Form } from '../../shell/form'
+import { Form, savingOf } from '../../shell/form'
 import { defineScreen } from '../../shell/screen'
 import { handed, useHanded } from '../../shell/value'
 import { changedColumn, column } from '../../ui/columns'
@@ -69,10 +69,7 @@ function CaseForm({ of, onDone, onCancel }: { of: Partial<TestCase>; onDone(): v
     <Form
       fields={FIELDS}
       values={of}
-      method={of.id ? 'PATCH' : 'POST'}
-      path={of.id ? `/test-cases/${of.id}` : '/test-cases'}
-      touches={['/test-cases']}
-      verb={of.id ? 'Save' : 'Make test case'}
+      {...savingOf('/test-cases', of, 'Make test case')}
       permission="manageSkills"
       more={(body) => ({ ...body, checks: checks.map(sentOf) })}
       onDone={onDone}

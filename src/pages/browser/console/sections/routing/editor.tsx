@@ -27,7 +27,7 @@ type Rule = { pattern: string; target_mode: string; confidence: number; descript
 type Example = { prompt: string; expected_mode: string }
 
 /** A preference with its rules and examples, and a prompt to try them before saving. */
-export function PreferenceEditor({ of, close }: { of: Preference | null; close(): void }) {
+export function PreferenceEditor({ row: of, close }: { row?: Preference; close(): void }) {
   const [rules, setRules] = useState<Rule[]>(
     () => of?.rules.map((rule) => ({ ...rule, description: rule.description ?? '' })) ?? [],
   )

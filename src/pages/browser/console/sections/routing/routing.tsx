@@ -29,15 +29,10 @@ export const Preferences = defineScreen<Preference>('routing', 'Routing', {
   detail: {
     path: (id) => `/routing-preferences/${id}`,
     titleOf: ({ name }) => name,
-    body: ({ row, close }) => <PreferenceEditor of={row} close={close} />,
+    body: PreferenceEditor,
     wide: true,
   },
-  create: {
-    label: 'New preference',
-    permission: 'manageWebhooks',
-    form: ({ close }) => <PreferenceEditor of={null} close={close} />,
-    wide: true,
-  },
+  create: { label: 'New preference', permission: 'manageWebhooks', form: PreferenceEditor, wide: true },
 })
 
 type Suggested = { suggested_rule: { pattern: string; target_mode: string; confidence: number } }

@@ -26,13 +26,13 @@ const REASONS = {
 const KIND = field('code', 'Kind', { kind: 'choice', choices: REASONS })
 const REASON = field('reason', 'Reason, for the author', { kind: 'area', required: true })
 /** Frequent remarks of reviewers. The reviewer completes each. */
-const TEMPLATES = [
-  ['Permissions', 'It asks for permissions that its description gives no reason for. Ask for fewer, or say why: '],
-  ['Hidden orders', 'The prompt tells the assistant to keep something from the person, or to ignore their wishes: '],
-  ['Description', 'The description does not say what the skill does. Say for whom it is and what it gives them: '],
-  ['Does not work', 'In the sandbox it did not do what the description says. What was tried, and what came back: '],
-  ['Already there', 'The market has a skill that does the same. Say what yours does better, or add to this one: '],
-] as const
+const TEMPLATES = {
+  Permissions: 'It asks for permissions that its description gives no reason for. Ask for fewer, or say why: ',
+  'Hidden orders': 'The prompt tells the assistant to keep something from the person, or to ignore their wishes: ',
+  Description: 'The description does not say what the skill does. Say for whom it is and what it gives them: ',
+  'Does not work': 'In the sandbox it did not do what the description says. What was tried, and what came back: ',
+  'Already there': 'The market has a skill that does the same. Say what yours does better, or add to this one: ',
+}
 const role = boot.operator_role
 const isReviewer = role === 'reviewer' || role === 'admin'
 /** Roles besides reviewers that may read the content of skills. */

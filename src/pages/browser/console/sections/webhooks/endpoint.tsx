@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { SAMPLES } from '../../../../../events/samples'
 import type { Webhook } from '../../../../../webhooks/schema'
-import { Form } from '../../shell/form'
+import { Form, savingOf } from '../../shell/form'
 import { Button, Check, Choices, Code, Secret, Text } from '../../ui/controls'
 import { type FormField, field } from '../../ui/fields'
 
@@ -137,10 +137,7 @@ export function EndpointForm({ of, onDone, onCancel }: { of?: Webhook; onDone():
     <Form<Webhook & { signing_secret?: string }>
       fields={FIELDS}
       values={of}
-      method={of ? 'PATCH' : 'POST'}
-      path={of ? `/webhooks/${of.id}` : '/webhooks'}
-      touches={['/webhooks']}
-      verb={of ? 'Save' : 'Add endpoint'}
+      {...savingOf('/webhooks', of, 'Add endpoint')}
       more={{ event_types: events }}
       onCancel={onCancel}
       onChange={(body) => setUrl(String(body.url ?? ''))}

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { Step, StepType, Workflow } from '../../../../../automation/workflows-schema'
 import { Actions, deletion } from '../../shell/actions'
-import { Form, unsaved } from '../../shell/form'
-import { Button, Choices, Select, Text } from '../../ui/controls'
+import { Form, savingOf, unsaved } from '../../shell/form'
+import { Choices, Select, StartWith, Text } from '../../ui/controls'
 import { field, JsonField } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
 import { ConfigFields, KINDS } from './config'
@@ -45,13 +45,13 @@ export function WorkflowBody({ row, close }: { row: Workflow; close(): void }) {
   return (
     <>
       {parts}
-      <WorkflowEditor of={row} close={close} />
+      <WorkflowEditor row={row} close={close} />
     </>
   )
 }
 
 /** A workflow's trigger and steps, as forms or as JSON. */
-export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): void }) {
+export function WorkflowEditor({ row: of, close }: { row?: Workflow; close(): void }) {
   const [steps, setSteps] = useState<Step[]>(() => of?.steps ?? [])
   const [trigger, setTrigger] = useState(of?.triggerType ?? 'manual')
   const [view, setView] = useState<'forms' | 'json'>('forms')
@@ -59,7 +59,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
     unsaved.set(true)
     setSteps(next)
   }
-  const path = of ? `/workflows/${of.id}` : '/workflows'
+  const saving = savingOf('/workflows', of, 'Create workflow')
   const config = of?.triggerConfig ?? {}
   return (
     <>
@@ -87,10 +87,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
             : []),
         ]}
         values={of ? { ...of, triggerConfig: config } : { enabled: true }}
-        method={of ? 'PATCH' : 'POST'}
-        path={path}
-        touches={['/workflows']}
-        verb={of ? 'Save' : 'Create workflow'}
+        {...saving}
         more={(body) => ({ triggerConfig: {}, ...body, triggerType: trigger, steps })}
         permission="manageConnectors"
         onCancel={of ? undefined : close}
@@ -107,16 +104,7 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
           <h3>Steps</h3>
           <Choices label="View" value={view} onChange={setView} choices={{ forms: 'Forms', json: 'JSON' }} />
         </div>
-        {steps.length === 0 && (
-          <div className="actions">
-            <span className="faint">Start with</span>
-            {Object.entries(TEMPLATES).map(([name, template]) => (
-              <Button key={name} onClick={() => change(template)}>
-                {name}
-              </Button>
-            ))}
-          </div>
-        )}
+        {steps.length === 0 && <StartWith of={TEMPLATES} onChoose={change} />}
         {view === 'json' ? (
           <JsonField
             label="Steps as JSON"
@@ -172,7 +160,9 @@ export function WorkflowEditor({ of, close }: { of: Workflow | null; close(): vo
         <Actions
           touches={['/workflows']}
           permission="manageConnectors"
-          actions={[deletion(path, 'The workflow and its record of runs are gone. This cannot be undone.', close)]}
+          actions={[
+            deletion(saving.path, 'The workflow and its record of runs are gone. This cannot be undone.', close),
+          ]}
         />
       )}
     </>

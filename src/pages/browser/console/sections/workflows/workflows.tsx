@@ -37,12 +37,7 @@ const Workflows = defineScreen<Workflow>('workflows', 'Workflows', {
     body: WorkflowBody,
     wide: true,
   },
-  create: {
-    label: 'New workflow',
-    permission: 'manageConnectors',
-    form: ({ close }) => <WorkflowEditor of={null} close={close} />,
-    wide: true,
-  },
+  create: { label: 'New workflow', permission: 'manageConnectors', form: WorkflowEditor, wide: true },
 })
 
 export default defineTabs('workflows', [
