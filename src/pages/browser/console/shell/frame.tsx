@@ -32,23 +32,21 @@ const addressOf = ({ slug }: Owner, { id, group }: Section) =>
 
 /** The page around every section: navigation, the owner, and overlays that open from anywhere. */
 export const Frame = ({ sections }: { sections: readonly Section[] }) => (
-  <Switch>
-    <Route path="/:owner/*?">
-      {({ owner: slug }) => {
-        const owner = ownerAt(slug)
-        if (!owner) return <Redirect to="/me" />
-        return (
-          <OwnerContext value={owner} key={owner.slug}>
-            <Layout
-              owner={owner}
-              sections={sections.filter((it) => isShown(owner, it))}
-              platform={sections.filter((it) => it.group === 'Platform' && isShown(EVERYBODY, it))}
-            />
-          </OwnerContext>
-        )
-      }}
-    </Route>
-  </Switch>
+  <Route path="/:owner/*?">
+    {({ owner: slug }) => {
+      const owner = ownerAt(slug)
+      if (!owner) return <Redirect to="/me" />
+      return (
+        <OwnerContext value={owner} key={owner.slug}>
+          <Layout
+            owner={owner}
+            sections={sections.filter((it) => isShown(owner, it))}
+            platform={sections.filter((it) => it.group === 'Platform' && isShown(EVERYBODY, it))}
+          />
+        </OwnerContext>
+      )
+    }}
+  </Route>
 )
 
 function isShown({ looksAt, permissions }: Owner, { group, permission, operators }: Section): boolean {

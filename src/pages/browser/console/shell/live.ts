@@ -66,7 +66,6 @@ export function useStream(path: string, take: (event: ServerEvent, isAgain: bool
 /** A change of a topic, as sent by `GET /live`. */
 export type LiveEvent = { topic: string; seq: number; changed?: unknown[]; skipped?: number; facts?: unknown }
 
-const isHidden = () => document.hidden
 const onVisibility = (changed: () => void) => {
   document.addEventListener('visibilitychange', changed)
   return () => document.removeEventListener('visibilitychange', changed)
@@ -77,7 +76,7 @@ const onVisibility = (changed: () => void) => {
  * connection was lost are not reported. Instead each topic is passed once, without `changed`.
  */
 export function useLive(topics: string, take: (event: LiveEvent) => void, { query, off }: How = {}): void {
-  const hidden = useSyncExternalStore(onVisibility, isHidden)
+  const hidden = useSyncExternalStore(onVisibility, () => document.hidden)
   const wasHidden = useRef(hidden)
   wasHidden.current ||= hidden
   const news = ({ name, data }: ServerEvent, isAgain: boolean) => {

@@ -2,9 +2,6 @@ import type { Member } from '../../../../accounts/orgs/schema'
 import type { OperatorRole } from '../../../../kernel/caller'
 import { useGet, useOwner } from './api'
 
-/** The operators that have a role, in words. */
-const whoOf = (role: OperatorRole) => `operators with the role ${role === 'admin' ? role : `${role} or admin`}`
-
 /** Says that the reader's role cannot do something, and who can: for an organization, with names. */
 export function NoRight({ what = 'do this', role }: { what?: string; role?: OperatorRole | undefined }) {
   const owner = useOwner()
@@ -12,9 +9,10 @@ export function NoRight({ what = 'do this', role }: { what?: string; role?: Oper
   const { data } = useGet<{ members: Member[] }>(`/orgs/${owner.id}/members`, {}, { off: !isNamed })
   const able = data?.members.filter((member) => member.role === 'owner' || member.role === 'admin') ?? []
   const names = able.slice(0, 3).map(({ name, email }) => name ?? email)
+  const roles = role === 'admin' ? role : `${role} or admin`
   return (
     <p className="faint above-part">
-      Your role {owner.role} cannot {what}. Ask {role ? whoOf(role) : 'an owner or admin'}
+      Your role {owner.role} cannot {what}. Ask {role ? `operators with the role ${roles}` : 'an owner or admin'}
       {names.length > 0 && `: ${names.join(', ')}${able.length > names.length ? ' or others' : ''}`}.
     </p>
   )

@@ -20,7 +20,7 @@ import { Tests } from './tests'
 
 const MOST = 4
 type Language = keyof ReturnType<typeof samplesOf>
-const LANGUAGES = (['curl', 'TypeScript', 'Python'] as const).map((value: Language) => ({ value, label: value }))
+const LANGUAGES = { curl: 'curl', TypeScript: 'TypeScript', Python: 'Python' }
 const isText = (mode: string) => !['auto', 'image', 'video', 'vision'].includes(mode)
 const isApi = (text: string | undefined): text is Api => text !== undefined && Object.hasOwn(APIS, text)
 const ALL = 'all'
@@ -117,6 +117,9 @@ function Playground() {
   const stop = () => {
     for (const column of columns.current) column?.stop()
   }
+  const clear = () => {
+    for (const column of columns.current) column?.clear()
+  }
   const at = Math.max(0, ids.current.indexOf(shown))
   const column = columns.current[at]
   const isWritten = text !== '' || files.length > 0
@@ -142,15 +145,7 @@ function Playground() {
       isFull
       actions={
         <>
-          {!isEmpty && (
-            <Button
-              onClick={() => {
-                for (const it of columns.current) it?.clear()
-              }}
-            >
-              New conversation
-            </Button>
-          )}
+          {!isEmpty && <Button onClick={clear}>New conversation</Button>}
           <Suspense fallback={null}>
             <DropDown
               label="Save or share"
@@ -262,12 +257,7 @@ function Playground() {
             </section>
             <section className="card form">
               <h2>The same as code</h2>
-              <Choices
-                label="Language"
-                value={sample}
-                choices={LANGUAGES}
-                onChange={(next: Language) => setSample(next)}
-              />
+              <Choices label="Language" value={sample} choices={LANGUAGES} onChange={setSample} />
               <Code text={samplesOf(settings.api, bodyOf(settings, turns))[sample]} label={`${sample} code`} />
             </section>
           </aside>

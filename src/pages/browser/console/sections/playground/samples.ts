@@ -5,15 +5,14 @@ import { type Api, type Body, type Common, PATHS, PLAIN } from './apis'
 export function openedOf(request: Body | null): { prompt: string; mode: string; common: Partial<Common> } | null {
   if (!request) return null
   const {
-    messages = [],
     prompt,
     mode,
     model,
     temperature,
     skills,
     persona,
-    tools = [],
     response_format: format,
+    ...given
   } = request as {
     messages?: { role: string; content: unknown }[]
     prompt?: string
@@ -25,6 +24,7 @@ export function openedOf(request: Body | null): { prompt: string; mode: string; 
     tools?: ToolSent[]
     response_format?: { type: string; json_schema?: { schema?: object } }
   }
+  const { messages = [], tools = [] } = given
   const said = (role: string) => textOf(messages.findLast((message) => message.role === role)?.content)
   const schema = format?.json_schema?.schema
   return {
@@ -58,8 +58,6 @@ const textOf = (content: unknown): string =>
       ? content.map(({ text }: { text?: string }) => text ?? '').join('')
       : ''
 
-const base = () => boot.public_url?.replace(/\/$/, '') || location.origin
-
 /** A value in Python syntax, in the same order. */
 function python(value: unknown): string {
   if (value === true) return 'True'
@@ -74,7 +72,7 @@ function python(value: unknown): string {
 
 /** Programs that send exactly this body. */
 export const samplesOf = (api: Api, body: Body) => {
-  const url = `${base()}/api/v1${PATHS[api]}`
+  const url = `${boot.public_url?.replace(/\/$/, '') || location.origin}/api/v1${PATHS[api]}`
   const json = JSON.stringify(body)
   return {
     curl: `curl --no-buffer ${url} \\

@@ -127,20 +127,14 @@ function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
   const cases = useGet<Static<typeof TestCasePage>>('/test-cases', { limit: 100 })
   const [chosen, setChosen] = useState<string[]>([])
   const tags = [...new Set(cases.data?.test_cases.flatMap((it) => it.tags))].sort()
+  const choices = [['', 'all'] as const, ...tags.map((tag) => [tag, `with the tag ${tag}`] as const)]
   const engines = [
     ...new Set(models.data?.models.filter(({ mode }) => !NO_TEXT.includes(mode)).map(({ model_id }) => model_id)),
   ]
   return (
     <Form<TestRunAccepted>
       fields={[
-        ...(ids || tags.length === 0
-          ? []
-          : [
-              field('tag', 'Cases', {
-                kind: 'choice' as const,
-                choices: [['', 'all'] as const, ...tags.map((tag) => [tag, `with the tag ${tag}`] as const)],
-              }),
-            ]),
+        ...(ids || tags.length === 0 ? [] : [field('tag', 'Cases', { kind: 'choice', choices })]),
         field('most_cents', 'Spend at most (dollars)', {
           kind: 'cents',
           required: true,

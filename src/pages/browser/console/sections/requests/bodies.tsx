@@ -51,6 +51,7 @@ export function Bodies({ row, bodies: { kept, until, request, response } }: Prop
     )
   const estimate = send.data?.estimate_cents
   const now = send.data && estimate === undefined ? send.data : null
+  const model = typeof now?.model === 'string' ? now.model : (now?.model?.id ?? 'no engine')
   return (
     <Part title="Body" id="bodies">
       <Code text={JSON.stringify(request, null, 2)} label="request" />
@@ -64,8 +65,8 @@ export function Bodies({ row, bodies: { kept, until, request, response } }: Prop
           />
           <Answer
             name="Now"
-            text={textOf(now)}
-            facts={[engineOf(now), duration(tookMs), money(now.usage?.cost_cents ?? 0)]}
+            text={now.content ?? now.choices?.[0]?.message.content ?? ''}
+            facts={[model, duration(tookMs), money(now.usage?.cost_cents ?? 0)]}
           />
         </div>
       )}
@@ -107,6 +108,3 @@ const Answer = ({ name, text, facts }: { name: string; text: string; facts: Reac
     <Code text={text || 'none'} label={`answer ${name.toLowerCase()}`} />
   </div>
 )
-
-const engineOf = ({ model }: Replayed): string => (typeof model === 'string' ? model : (model?.id ?? 'no engine'))
-const textOf = ({ content, choices }: Replayed): string => content ?? choices?.[0]?.message.content ?? ''

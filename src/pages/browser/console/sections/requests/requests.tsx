@@ -94,13 +94,7 @@ function metadataOf(text: string): Query {
   const [name = '', ...value] = text.split('=')
   return name.trim() && value.length ? { [`metadata.${name.trim()}`]: value.join('=').trim() } : {}
 }
-const spellSize = ({ prompt_tokens, completion_tokens }: RequestRow) =>
-  `${number(prompt_tokens)} / ${number(completion_tokens)}`
-
-const isIn = [
-  ['true', 'yes'],
-  ['false', 'no'],
-] as const
+const isIn = { true: 'yes', false: 'no' }
 
 const shared = {
   file: { path: '/usage/export', formats: ['csv', 'jsonl'], line: lineOfCall },
@@ -122,7 +116,7 @@ const shared = {
     }),
     column('person', 'Person', { width: 'minmax(96px, 1fr)', cell: (row) => <Person {...row} />, extra: true }),
     column('tokens', 'Tokens in / out', {
-      cell: spellSize,
+      cell: (row) => `${number(row.prompt_tokens)} / ${number(row.completion_tokens)}`,
       number: true,
       width: '92px',
       sort: ({ prompt_tokens, completion_tokens }) => prompt_tokens + completion_tokens,

@@ -9,6 +9,7 @@ import type { Column } from '../../ui/table'
 import { SkillBody } from './detail'
 import { Review } from './review'
 
+const ORDERS = { installs: 'most installed', rating: 'best rated', newest: 'newest' }
 const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
 
 const name: Column<SkillEntry> = column('name', 'Name', {
@@ -73,15 +74,7 @@ const listOf = (filter: 'marketplace' | 'installed' | 'mine', empty: Empty, colu
     filters: [
       { name: 'q', label: 'Name, description or keyword' },
       { name: 'category', label: 'Category', values: CATEGORIES },
-      ...(filter === 'marketplace'
-        ? [
-            {
-              name: 'sort',
-              label: 'Order',
-              values: { installs: 'most installed', rating: 'best rated', newest: 'newest' },
-            },
-          ]
-        : []),
+      ...(filter === 'marketplace' ? [{ name: 'sort', label: 'Order', values: ORDERS }] : []),
     ],
     empty,
     detail: { path: (id) => `/skills/${id}`, titleOf: (it) => it.name, body: SkillBody },
@@ -114,9 +107,7 @@ const Installed = listOf('installed', NOTHING, [
 const Mine = listOf('mine', { text: 'You have written no skill yet.' }, [
   name,
   about,
-  chipColumn('status', 'State', ({ reviewStatus }) => [STATES[reviewStatus][0], STATES[reviewStatus][1]], {
-    width: '164px',
-  }),
+  chipColumn('status', 'State', ({ reviewStatus }) => STATES[reviewStatus], { width: '164px' }),
   column('version', 'Version', { main: true, width: '88px' }),
   installs,
   rating,

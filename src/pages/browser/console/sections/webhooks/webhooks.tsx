@@ -19,8 +19,6 @@ function State({ enabled, disabled_reason, failure_count }: Webhook) {
 const nameOf = ({ url }: Webhook) => (url === 'listen:' ? 'svc-admin webhooks listen' : url)
 const RETRIED_MS = 7 * 86_400_000
 const GRACE_S = 86_400
-const sampleOf = (type: string) => EVENTS.find(([name]) => name === type)?.[1].data ?? {}
-const rateOf = (percent: number | null) => (percent === null ? 'no deliveries yet' : `${percent} %`)
 const TESTS = EVENTS.map(([name]) => name)
 
 function actionsOf(row: Webhook, close: () => void): Omit<ActionsProps, 'touches'> {
@@ -50,6 +48,7 @@ function WebhookBody({ row }: { row: Webhook }) {
   const may = useMay('manageWebhooks')
   const stats = useGet<WebhookStats>(`${path}/stats`)
   const [tested, setTested] = useState('completion.created')
+  const { success_rate_percent: rate = null, pending = 0 } = stats.data?.deliveries ?? {}
   return (
     <>
       <Facts
@@ -60,9 +59,7 @@ function WebhookBody({ row }: { row: Webhook }) {
           Note: row.description ?? 'none',
           'In order': row.ordered ? 'yes' : 'no',
           'Last delivered': row.last_delivered_at ? <Ago at={row.last_delivered_at} /> : 'never',
-          Success: stats.data
-            ? `${rateOf(stats.data.deliveries.success_rate_percent)}, ${whole(stats.data.deliveries.pending)} waiting`
-            : '…',
+          Success: stats.data ? `${rate === null ? 'no deliveries yet' : `${rate} %`}, ${whole(pending)} waiting` : '…',
         }}
       />
       <Part title="Deliveries">
@@ -70,7 +67,11 @@ function WebhookBody({ row }: { row: Webhook }) {
           <Actions
             touches={['/webhooks']}
             actions={[
-              { label: 'Send a test', path: `${path}/test`, body: { event_type: tested, data: sampleOf(tested) } },
+              {
+                label: 'Send a test',
+                path: `${path}/test`,
+                body: { event_type: tested, data: EVENTS.find(([name]) => name === tested)?.[1].data ?? {} },
+              },
               row.enabled && {
                 label: 'Retry all failed…',
                 path: `${path}/retry-failed`,

@@ -3,7 +3,7 @@ import type { Step, StepType, Workflow } from '../../../../../automation/workflo
 import { Actions, deletion } from '../../shell/actions'
 import { Form, savingOf, unsaved } from '../../shell/form'
 import { Choices, Select, StartWith, Text } from '../../ui/controls'
-import { field, JsonField } from '../../ui/fields'
+import { type FormField, field, JsonField } from '../../ui/fields'
 import { Rows } from '../../ui/rows'
 import { ConfigFields, KINDS } from './config'
 import { Runs } from './runs'
@@ -38,6 +38,17 @@ const TEMPLATES: Record<string, Step[]> = {
   ],
 }
 
+const CRON = 'Such as 0 9 * * 1-5: at 9 on working days.'
+/** What else is to be known about each way to start. */
+const TRIGGERS: Record<Workflow['triggerType'], readonly FormField[]> = {
+  manual: [],
+  schedule: [
+    field('triggerConfig.cron', 'Times', { required: true, help: CRON }),
+    field('triggerConfig.timezone', 'Time zone', { help: 'Such as Europe/Vienna. Empty: UTC.' }),
+  ],
+  event: [field('triggerConfig.eventPattern', 'Events', { required: true, help: 'Such as order.created or order.*' })],
+}
+
 export function WorkflowBody({ row, close }: { row: Workflow; close(): void }) {
   const [part, setPart] = useState<'runs' | 'steps'>('runs')
   const parts = <Choices label="Part" value={part} onChange={setPart} choices={{ runs: 'Runs', steps: 'Steps' }} />
@@ -68,23 +79,7 @@ export function WorkflowEditor({ row: of, close }: { row?: Workflow; close(): vo
         fields={[
           field('name', 'Name', { required: true }),
           field('enabled', 'On', { kind: 'check' }),
-          ...(trigger === 'schedule'
-            ? [
-                field('triggerConfig.cron', 'Times', {
-                  required: true,
-                  help: 'Such as 0 9 * * 1-5: at 9 on working days.',
-                }),
-                field('triggerConfig.timezone', 'Time zone', { help: 'Such as Europe/Vienna. Empty: UTC.' }),
-              ]
-            : []),
-          ...(trigger === 'event'
-            ? [
-                field('triggerConfig.eventPattern', 'Events', {
-                  required: true,
-                  help: 'Such as order.created or order.*',
-                }),
-              ]
-            : []),
+          ...TRIGGERS[trigger],
         ]}
         values={of ? { ...of, triggerConfig: config } : { enabled: true }}
         {...saving}
@@ -129,21 +124,8 @@ export function WorkflowEditor({ row: of, close }: { row?: Workflow; close(): vo
                     choices={KINDS}
                     onChange={(kind) => set({ type: kind as StepType, config: BEGINNINGS[kind as StepType] })}
                   />
-                  <Next
-                    label="After success"
-                    of={step.onSuccess}
-                    at={at}
-                    steps={steps}
-                    onChange={(onSuccess) => set({ onSuccess })}
-                  />
-                  <Next
-                    label="After failure"
-                    of={step.onFailure}
-                    at={at}
-                    steps={steps}
-                    onChange={(onFailure) => set({ onFailure })}
-                    fails
-                  />
+                  <Next {...{ steps, at, set }} on="onSuccess" label="After success" usual="the next step" />
+                  <Next {...{ steps, at, set }} on="onFailure" label="After failure" usual="the run ends" />
                 </div>
                 <ConfigFields
                   key={step.type}
@@ -170,22 +152,23 @@ export function WorkflowEditor({ row: of, close }: { row?: Workflow; close(): vo
 }
 
 type NextProps = {
+  on: 'onSuccess' | 'onFailure'
   label: string
-  of: number | undefined
+  /** What happens where nothing is chosen. */
+  usual: string
   at: number
   steps: readonly Step[]
-  fails?: boolean
-  onChange(place: number | undefined): void
+  set(changes: Partial<Step>): void
 }
 
-const Next = ({ label, of, at, steps, fails, onChange }: NextProps) => (
+const Next = ({ on, label, usual, at, steps, set }: NextProps) => (
   <Select
     label={label}
-    value={String(of ?? '')}
+    value={String(steps[at]![on] ?? '')}
     choices={[
-      ['', fails ? 'the run ends' : 'the next step'],
+      ['', usual],
       ...steps.flatMap((step, other) => (other === at ? [] : [[String(other), `${other + 1}. ${step.name}`] as const])),
     ]}
-    onChange={(place) => onChange(place === '' ? undefined : Number(place))}
+    onChange={(place) => set({ [on]: place === '' ? undefined : Number(place) })}
   />
 )
