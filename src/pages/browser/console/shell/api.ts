@@ -228,15 +228,7 @@ export function useCalls() {
     download: async (path: string, query: Query, name: string): Promise<void> =>
       saveFile(await (await send(owner, 'GET', path, { query })).blob(), name),
     /** Reads server-sent events until the answer ends. */
-    events: async (
-      method: Method,
-      path: string,
-      input: Input,
-      take: (event: ServerEvent) => void,
-      heard?: () => void,
-    ) => {
-      const answer = await send(owner, method, path, input)
-      await readEvents(answer, take, heard).finally(() => method !== 'GET' && noteChange())
-    },
+    events: async (path: string, input: Input, take: (event: ServerEvent) => void) =>
+      readEvents(await send(owner, 'GET', path, input), take),
   }
 }

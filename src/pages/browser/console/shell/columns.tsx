@@ -2,7 +2,7 @@ import { Columns3 } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { Link } from 'wouter'
 import { column } from '../ui/columns'
-import { Button, Check } from '../ui/controls'
+import { Button, Check, End } from '../ui/controls'
 import { useFilters } from '../ui/filters'
 import { Dialog } from '../ui/overlay'
 import type { Column } from '../ui/table'
@@ -98,12 +98,9 @@ function Chooser({ all, shown, widths, onChoose, onResize, onReset }: ChooserPro
               </li>
             ))}
           </ul>
-          <div className="actions end">
+          <End onClose={() => setOpen(false)}>
             <Button onClick={onReset}>Reset</Button>
-            <Button kind="primary" onClick={() => setOpen(false)}>
-              Done
-            </Button>
-          </div>
+          </End>
         </Dialog>
       )}
     </>

@@ -33,7 +33,7 @@ export function useStream(path: string, take: (event: ServerEvent, isAgain: bool
         current.current = new AbortController()
         const { signal } = current.current
         try {
-          await latest.current.events('GET', path, { query: JSON.parse(query), signal }, (event) => {
+          await latest.current.events(path, { query: JSON.parse(query), signal }, (event) => {
             if (signal.aborted) return
             tries = 0
             latest.current.take(event, isAgain)

@@ -115,17 +115,12 @@ export function Chart({ title, times, series, spell, stacked, zone, onRange }: P
       ? shown.map(({ values }) => values.map(raised)).reverse()
       : shown.map(({ values }) => [...values])
     const styles = shown.map(({ key, label }) => {
-      const tone = toneOf(
-        key,
-        series.findIndex((it) => it.key === key),
-      )
+      const index = series.findIndex((it) => it.key === key)
+      const tone = toneOf(key, index)
       const stroke = colour(`--c${tone}`)
       const dash = stacked ? [] : DASHES[tone - 1]!
       return {
-        label,
-        stroke,
-        width: 1.5,
-        dash,
+        ...{ label, stroke, width: 1.5, dash },
         points: { show: false, filter: lonePoints },
         ...(stacked
           ? { fill: fillOf(tone), width: 0, paths: uPlot.paths.bars!({ size: [BAR.share, BAR.most], align: 1 }) }
@@ -156,12 +151,8 @@ export function Chart({ title, times, series, spell, stacked, zone, onRange }: P
     }
     // Counts have no halves.
     const isWhole = drawn.flat().every((value) => value === null || Number.isInteger(value))
-    const axis = {
-      stroke: colour('--ink-2'),
-      grid: { stroke: colour('--line'), width: 1 },
-      ticks: { show: false },
-      font: '12px system-ui',
-    }
+    const grid = { stroke: colour('--line'), width: 1 }
+    const axis = { stroke: colour('--ink-2'), grid, ticks: { show: false }, font: '12px system-ui' }
     const height = innerWidth < 640 ? 160 : 220
     const spellTime = clockIn(zone)
     const plot = new uPlot(
@@ -179,13 +170,7 @@ export function Chart({ title, times, series, spell, stacked, zone, onRange }: P
         series: [{}, ...(stacked ? styles.reverse() : styles), ...tails],
         axes: [
           { ...axis, size: 28, space: 72, values: (_, ticks, __, ___, step) => ticks.map((at) => spellTime(at, step)) },
-          {
-            ...axis,
-            ...(isWhole ? { incrs: WHOLE } : {}),
-            size: 64,
-            space: 36,
-            values: (_, ticks) => ticks.map(spell),
-          },
+          { ...axis, ...(isWhole ? { incrs: WHOLE } : {}), size: 64, space: 36, values: (_, it) => it.map(spell) },
         ],
         hooks: {
           draw: [outline],

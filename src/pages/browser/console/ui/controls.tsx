@@ -24,6 +24,18 @@ export function Button({ kind = 'quiet', icon: Icon, busy, className = '', child
   )
 }
 
+type EndProps = { verb?: string; disabled?: boolean; onClose(): void; children?: ReactNode }
+
+/** The last buttons of a dialog or form: others as children, then the one that closes it. */
+export const End = ({ verb = 'Done', disabled, onClose, children }: EndProps) => (
+  <div className="actions end">
+    {children}
+    <Button kind="primary" disabled={disabled} onClick={onClose}>
+      {verb}
+    </Button>
+  </div>
+)
+
 type StartProps<T> = { of: Readonly<Record<string, T>>; onChoose(template: T): void }
 
 /** Buttons for the templates that something empty can start with. */

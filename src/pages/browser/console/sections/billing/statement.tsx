@@ -4,7 +4,7 @@ import type { Statement } from '../../../../../billing/statements'
 import type { RequestRow } from '../../../../../usage/schema'
 import { useCalls, useGet, useOwner } from '../../shell/api'
 import { lineOfCall, Preview } from '../../shell/save-as'
-import { Button, Field } from '../../ui/controls'
+import { Button, End, Field } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { money, plural } from '../../ui/format'
 import { Dialog } from '../../ui/overlay'
@@ -73,15 +73,12 @@ export function Statements() {
             {({ requests }) => <Preview lines={requests.map(lineOfCall)} />}
           </Shown>
           {problem && <Failed problem={problem} />}
-          <div className="actions end">
+          <End verb="Close" onClose={() => setOpen(false)}>
             <Link className="button quiet" href={`/${slug}/requests?${new URLSearchParams(span)}`}>
               See its calls
             </Link>
             <Button onClick={save}>Its calls as CSV</Button>
-            <Button kind="primary" onClick={() => setOpen(false)}>
-              Close
-            </Button>
-          </div>
+          </End>
         </Dialog>
       )}
     </>

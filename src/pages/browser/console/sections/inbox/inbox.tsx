@@ -49,11 +49,8 @@ export default function Inbox() {
   }, [chosen, count])
   const go = (id: string | null) => navigate(`/${owner.slug}/inbox${id ? `/${id}` : ''}${search && `?${search}`}`)
   const wanted = filters.q?.toLowerCase() ?? ''
-  const found = useGet<{ takeovers: Chat[] }>(
-    '/takeovers',
-    { q: wanted, state: filters.state === 'closed' ? 'closed' : 'all', limit: 100 },
-    { off: wanted.length < 2 },
-  )
+  const query = { q: wanted, state: filters.state === 'closed' ? 'closed' : 'all', limit: 100 }
+  const found = useGet<{ takeovers: Chat[] }>('/takeovers', query, { off: wanted.length < 2 })
   const said = new Set(wanted.length < 2 ? [] : found.data?.takeovers.map(({ session_id }) => session_id))
   const shown = chats?.filter(
     (it) =>

@@ -6,7 +6,7 @@ import { useGet, useOwner } from '../../shell/api'
 import { at } from '../../shell/boot'
 import { curlOf, FIRST_CALL } from '../../shell/curl'
 import { scopeOf } from '../../shell/rule-set'
-import { Button, Check, Code, Secret, saveFile } from '../../ui/controls'
+import { Button, Check, Code, End, Secret, saveFile } from '../../ui/controls'
 import { type FormField, field } from '../../ui/fields'
 import { money } from '../../ui/format'
 import { Failed, type Problem } from '../../ui/states'
@@ -150,11 +150,7 @@ export function NewSecret({ made: { key, name }, close }: { made: { key: string;
       <h3>A first call</h3>
       <Code text={curlOf('/completions', FIRST_CALL)} label="first call" />
       <Check label="I have stored it" checked={isStored} onChange={setStored} />
-      <div className="actions end">
-        <Button kind="primary" disabled={!isStored} onClick={close}>
-          Done
-        </Button>
-      </div>
+      <End disabled={!isStored} onClose={close} />
     </div>
   )
 }

@@ -103,11 +103,7 @@ const serverTool = ({ label, url }: Server) => ({
   server_url: url,
   require_approval: 'never',
 })
-const functionOf = ({ name, description, schema }: FunctionTool) => ({
-  name,
-  description,
-  parameters: objectOf(schema),
-})
+const functionOf = ({ schema, ...it }: FunctionTool) => ({ ...it, parameters: objectOf(schema) })
 
 function chatBody(settings: Settings, turns: readonly Turn[]): Body {
   const { model, system, tools, servers, format, schema } = settings
@@ -189,12 +185,7 @@ function messageBody(settings: Settings, turns: readonly Turn[]): Body {
         role: 'assistant',
         content: [
           ...(turn.text ? [{ type: 'text', text: turn.text }] : []),
-          ...turn.calls.map(({ id, name, arguments: given }) => ({
-            type: 'tool_use',
-            id,
-            name,
-            input: objectOf(given),
-          })),
+          ...turn.calls.map(({ arguments: given, ...it }) => ({ type: 'tool_use', ...it, input: objectOf(given) })),
         ],
       }
     const content = contentOf(turn.text, turn.files, { type: 'text', text: turn.text }, (file) => {

@@ -24,11 +24,8 @@ const keyOf = ({ case_id, model }: TestRun) => `${case_id} ${model}`
 
 /** The result of each engine for each case, beside its previous result. */
 function RunBody({ row: job }: { row: Job }) {
-  const { data: now = job } = useGet<Job>(
-    `/jobs/${job.id}`,
-    {},
-    { everyMs: 2_000, off: ['completed', 'failed'].includes(job.status) },
-  )
+  const off = ['completed', 'failed'].includes(job.status)
+  const { data: now = job } = useGet<Job>(`/jobs/${job.id}`, {}, { everyMs: 2_000, off })
   const cases = useGet<Static<typeof TestCasePage>>('/test-cases', { limit: 100 })
   const others = useRuns().data?.jobs ?? []
   const runs = runsOf(now)

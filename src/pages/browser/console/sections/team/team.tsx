@@ -11,7 +11,7 @@ import { Page } from '../../shell/page'
 import { defineScreen } from '../../shell/screen'
 import { defineTabs } from '../../shell/tabs'
 import { agoColumn, chipColumn, column } from '../../ui/columns'
-import { Button, Code, CopyButton, Id } from '../../ui/controls'
+import { Button, Code, CopyButton, End, Id } from '../../ui/controls'
 import { Card, Grid } from '../../ui/facts'
 import { field } from '../../ui/fields'
 import { Ago, money, plural, sum, Time } from '../../ui/format'
@@ -66,12 +66,9 @@ function useInvite() {
     after: ({ invitation, token }: Issued) => (
       <div className="form">
         <InviteLink email={invitation.email} url={linkOf(token)} />
-        <div className="actions end">
+        <End onClose={() => navigate(`/${owner.slug}/team?tab=invitations`)}>
           <CopyButton text={linkOf(token)} label="Copy link" />
-          <Button kind="primary" onClick={() => navigate(`/${owner.slug}/team?tab=invitations`)}>
-            Done
-          </Button>
-        </div>
+        </End>
       </div>
     ),
   }

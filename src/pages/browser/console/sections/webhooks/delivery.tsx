@@ -1,6 +1,6 @@
 import type { DeliveryRead, Retried, Webhook } from '../../../../../webhooks/schema'
 import { useGet, useSend } from '../../shell/api'
-import { Button, Chip, Code, CopyButton, Id, laidOut } from '../../ui/controls'
+import { Button, Chip, Code, CopyButton, End, Id, laidOut } from '../../ui/controls'
 import { Facts } from '../../ui/facts'
 import { duration, Time } from '../../ui/format'
 import { Dialog } from '../../ui/overlay'
@@ -67,17 +67,14 @@ export function DeliveryDialog({ webhook, id, may, onClose }: Props) {
                 It is sent again, to the current address. The list of deliveries shows what came of it.
               </p>
             )}
-            <div className="actions end">
+            <End verb="Close" onClose={onClose}>
               <CopyButton text={curlOf(it)} label="Copy as curl" />
               {may && it.status === 'failed' && it.body !== null && (
                 <Button busy={retry.isPending} onClick={() => retry.mutate({})}>
                   Send again
                 </Button>
               )}
-              <Button kind="primary" onClick={onClose}>
-                Close
-              </Button>
-            </div>
+            </End>
           </>
         )}
       </Shown>

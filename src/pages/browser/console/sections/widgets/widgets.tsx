@@ -8,6 +8,7 @@ import { type FormField, field } from '../../ui/fields'
 import { short, whole } from '../../ui/format'
 import { WidgetEditor } from './editor'
 
+type Chat = { config_id: string }
 type Key = { id: string; name: string; prefix: string; status: string }
 
 function useNewWidget() {
@@ -31,11 +32,8 @@ function KeyName({ id }: { id: string }) {
 }
 function Waiting({ id }: Widget) {
   const { looksAt, slug } = useOwner()
-  const chats = useGet<{ takeovers: { config_id: string }[] }>(
-    '/takeovers',
-    { state: 'waiting', limit: 100 },
-    { everyMs: 10_000, off: looksAt !== undefined },
-  )
+  const how = { everyMs: 10_000, off: looksAt !== undefined }
+  const chats = useGet<{ takeovers: Chat[] }>('/takeovers', { state: 'waiting', limit: 100 }, how)
   const many = chats.data?.takeovers.filter(({ config_id }) => config_id === id).length
   return many ? <Link href={`/${slug}/inbox?state=waiting`}>{many}</Link> : (many ?? '–')
 }

@@ -37,11 +37,8 @@ export function CanvasRuns({ path, graph }: { path: string; graph: CanvasGraph }
             <Select
               label="Run"
               value={run.id}
-              choices={Object.fromEntries(
-                found.map(({ id, startedAt, status }) => [
-                  id,
-                  `${new Date(startedAt).toLocaleString('en-GB')}, ${status}`,
-                ]),
+              choices={found.map(
+                (it) => [it.id, `${new Date(it.startedAt).toLocaleString('en-GB')}, ${it.status}`] as const,
               )}
               onChange={setOpen}
             />

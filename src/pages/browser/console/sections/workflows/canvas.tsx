@@ -65,9 +65,7 @@ export function CanvasBody({ row: canvas, close }: { row: Canvas; close(): void 
           label="Graph as JSON"
           value={graph}
           rows={24}
-          onChange={(value) =>
-            value !== null && typeof value === 'object' && 'nodes' in value && change(value as CanvasGraph)
-          }
+          onChange={(value) => value instanceof Object && 'nodes' in value && change(value as CanvasGraph)}
         />
       )}
       {part === 'runs' && <CanvasRuns path={path} graph={graph} />}
@@ -105,10 +103,8 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
   }
   const add = () => {
     const id = `${kind}-${graph.nodes.length + 1}`
-    change({
-      ...graph,
-      nodes: [...graph.nodes, { id, type: kind, data: { label: kind, config: { ...BEGINNINGS[kind] } } }],
-    })
+    const data = { label: kind, config: { ...BEGINNINGS[kind] } }
+    change({ ...graph, nodes: [...graph.nodes, { id, type: kind, data }] })
     setChosen(id)
   }
   return (
@@ -126,11 +122,7 @@ function Graph({ graph, change, path, canvas }: GraphProps) {
           label: data?.label ?? id,
           ...(problems.some(({ nodeId }) => nodeId === id) ? { tone: 'bad' as const } : {}),
         }))}
-        edges={graph.edges.map(({ source, target, sourceHandle }) => ({
-          source,
-          target,
-          label: sourceHandle ?? undefined,
-        }))}
+        edges={graph.edges.map(({ sourceHandle, ...edge }) => ({ ...edge, label: sourceHandle ?? undefined }))}
         chosen={chosen}
         onChoose={setChosen}
       />

@@ -5,7 +5,7 @@ import { type Failure, type Query, useCalls, useOwner } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { column, timeColumn } from '../../ui/columns'
-import { Button, Chip, Code, Id } from '../../ui/controls'
+import { Chip, Code, End, Id } from '../../ui/controls'
 import { Lines, Part } from '../../ui/facts'
 import { type FormField, field } from '../../ui/fields'
 import { plural, Time } from '../../ui/format'
@@ -68,20 +68,15 @@ function useStarted(event: BusEvent) {
     queryFn: async () => {
       const found = STARTERS.map(async ({ list, member, patterns, place, nameOf, runs, isOf }) => {
         const all = await read(list, member, { limit: 100 })
-        const could = all.filter((one) =>
-          patterns(one).some((pattern) => begun.includes(pattern?.toString().split('.')[0])),
-        )
+        const isBegun = (pattern?: unknown) => begun.includes(pattern?.toString().split('.')[0])
+        const could = all.filter((one) => patterns(one).some(isBegun))
         const started = could.slice(0, MAX_READ).map(async (one) => {
           const id = String(one.id)
           const [path, name, query] = runs(id, event)
           const its = (await read(path, name, query)).filter((run) => isOf(run, event))
           return its.map(({ id: run, attempt = '', status }) => ({
-            ...{
-              key: `${run} ${attempt}`,
-              place: place(id),
-              name: nameOf(one),
-              state: String(status).replaceAll('_', ' '),
-            },
+            ...{ key: `${run} ${attempt}`, place: place(id), name: nameOf(one) },
+            state: String(status).replaceAll('_', ' '),
             isGood: !['failed', 'skipped_credits', 'skipped_cap'].includes(String(status)),
           }))
         })
@@ -140,11 +135,7 @@ function usePublish() {
           “{sent.eventType}” is published. It matches {plural(sent.matchedHooks, 'hook')},{' '}
           {plural(sent.matchedWorkflows, 'workflow')} and {plural(sent.matchedWebhooks, 'endpoint')}.
         </p>
-        <div className="actions end">
-          <Button kind="primary" onClick={close}>
-            Done
-          </Button>
-        </div>
+        <End onClose={close} />
       </>
     ),
   }

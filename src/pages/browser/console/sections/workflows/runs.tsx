@@ -85,6 +85,7 @@ export function Runs({ of, children }: { of: Workflow; children: ReactNode }) {
 
 function Run({ run, path, workflow }: { run: WorkflowRun; path: string; workflow: Workflow }) {
   const at = `${path}/${run.id}`
+  const input = run.triggerData ?? {}
   const comment = [field('comment', 'Comment', { kind: 'area' })]
   const isOpen = run.status === 'running' || run.status === 'paused'
   return (
@@ -101,11 +102,7 @@ function Run({ run, path, workflow }: { run: WorkflowRun; path: string; workflow
             danger: true,
             ask: 'The run ends after its current step.',
           },
-          !isOpen && {
-            label: 'Run again',
-            path: `/workflows/${workflow.id}/run`,
-            body: { triggerData: run.triggerData ?? {} },
-          },
+          !isOpen && { label: 'Run again', path: `/workflows/${workflow.id}/run`, body: { triggerData: input } },
         ]}
       />
       <ol className="waterfall">
