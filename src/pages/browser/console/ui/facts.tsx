@@ -1,6 +1,7 @@
 import { type ReactNode, useId, useState } from 'react'
 import { Bar, Button, CopyButton } from './controls'
 import { money, spelled, whole } from './format'
+import { Shown, type ShownProps } from './states'
 
 /** Names with their values. A value of null, undefined or false is left out. */
 export type FactsOf = Readonly<Record<string, ReactNode>>
@@ -60,6 +61,13 @@ export function Part({ title, id, children }: PartProps) {
     </section>
   )
 }
+
+/** A titled part of a drawer with loaded data. */
+export const ShownPart = <T,>({ title, ...shown }: ShownProps<T> & { title: string }) => (
+  <Part title={title}>
+    <Shown {...shown} />
+  </Part>
+)
 
 /** A titled card of a page. */
 export function Card({ title, className = 'part', children }: Omit<PartProps, 'id'> & { className?: string }) {

@@ -71,8 +71,10 @@ type Reading<T> = {
   refetch(): unknown
 }
 
+export type ShownProps<T> = { of: Reading<T>; rows?: number; children: (data: T) => ReactNode }
+
 /** Shows the loaded data, or the state of loading. Old data stays visible while new data loads. */
-export function Shown<T>({ of, rows, children }: { of: Reading<T>; rows?: number; children: (data: T) => ReactNode }) {
+export function Shown<T>({ of, rows, children }: ShownProps<T>) {
   if (of.error && of.data === undefined) {
     return <Failed problem={of.error} retry={() => void of.refetch()} />
   }

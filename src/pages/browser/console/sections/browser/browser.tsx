@@ -4,10 +4,9 @@ import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, column, timeColumn } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
-import { Lines, Part } from '../../ui/facts'
+import { Lines, ShownPart } from '../../ui/facts'
 import { type FormField, field } from '../../ui/fields'
 import { Ago, Lasting, Time } from '../../ui/format'
-import { Shown } from '../../ui/states'
 
 const State = ({ status, ended_reason }: SessionSnapshot) =>
   status === 'active' ? (
@@ -37,32 +36,30 @@ const Live = ({ row: { status, embed_url, live_view_version, current_title } }: 
 function Steps({ row }: { row: SessionSnapshot }) {
   const recording = useGet<Recording>(`/browser/sessions/${row.session_id}/recording`)
   return (
-    <Part title="Steps">
-      <Shown of={recording} rows={2}>
-        {({ actions, player_url }) => (
-          <>
-            {actions.length > 0 && (
-              <p>
-                <a href={sourceOf(player_url)} target="_blank" rel="noreferrer">
-                  Play the recording
-                </a>
-              </p>
-            )}
-            <Lines
-              of={actions}
-              empty="No steps yet."
-              line={({ at, by, tool, input, target, ok, result }) => ({
-                key: at + tool + input,
-                mark: <Chip state={ok ? 'good' : 'bad'}>{WHO[by]}</Chip>,
-                text: `${verbOf(tool)}: ${target?.name ?? input}`,
-                small: result,
-                end: <Time at={at} />,
-              })}
-            />
-          </>
-        )}
-      </Shown>
-    </Part>
+    <ShownPart title="Steps" of={recording} rows={2}>
+      {({ actions, player_url }) => (
+        <>
+          {actions.length > 0 && (
+            <p>
+              <a href={sourceOf(player_url)} target="_blank" rel="noreferrer">
+                Play the recording
+              </a>
+            </p>
+          )}
+          <Lines
+            of={actions}
+            empty="No steps yet."
+            line={({ at, by, tool, input, target, ok, result }) => ({
+              key: at + tool + input,
+              mark: <Chip state={ok ? 'good' : 'bad'}>{WHO[by]}</Chip>,
+              text: `${verbOf(tool)}: ${target?.name ?? input}`,
+              small: result,
+              end: <Time at={at} />,
+            })}
+          />
+        </>
+      )}
+    </ShownPart>
   )
 }
 

@@ -15,10 +15,9 @@ import { OwnerCredit } from '../../shell/owner-credit'
 import { defineScreen } from '../../shell/screen'
 import { chipColumn, column } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
-import { Lines, Part } from '../../ui/facts'
+import { Lines, Part, ShownPart } from '../../ui/facts'
 import { type FormField, field } from '../../ui/fields'
 import { Ago, plural, Time } from '../../ui/format'
-import { Shown } from '../../ui/states'
 
 const State = ({ disabled_at }: OperatorUser) =>
   disabled_at ? <Chip state="bad">disabled</Chip> : <Chip state="good">active</Chip>
@@ -77,38 +76,36 @@ const ROLES = { '': 'no', reviewer: 'reviewer: reviews skills', admin: 'admin: e
 function Sessions({ path }: { path: string }) {
   const sessions = useGet<{ sessions: OpenSession[] }>(`${path}/sessions`)
   return (
-    <Part title="Sessions">
-      <Shown of={sessions} rows={2}>
-        {({ sessions: all }) => (
-          <>
-            <p className="faint">{plural(all.length, 'session')} open.</p>
-            <Lines
-              of={all}
-              line={({ id, created, last_seen_at }) => ({
-                key: id,
-                text: (
-                  <>
-                    Last used <Ago at={last_seen_at} />
-                  </>
-                ),
-                small: (
-                  <>
-                    since <Time at={created} />
-                  </>
-                ),
-                end: (
-                  <Actions
-                    touches={[path]}
-                    role="admin"
-                    actions={[{ label: 'End', method: 'DELETE', path: `${path}/sessions/${id}`, danger: true }]}
-                  />
-                ),
-              })}
-            />
-          </>
-        )}
-      </Shown>
-    </Part>
+    <ShownPart title="Sessions" of={sessions} rows={2}>
+      {({ sessions: all }) => (
+        <>
+          <p className="faint">{plural(all.length, 'session')} open.</p>
+          <Lines
+            of={all}
+            line={({ id, created, last_seen_at }) => ({
+              key: id,
+              text: (
+                <>
+                  Last used <Ago at={last_seen_at} />
+                </>
+              ),
+              small: (
+                <>
+                  since <Time at={created} />
+                </>
+              ),
+              end: (
+                <Actions
+                  touches={[path]}
+                  role="admin"
+                  actions={[{ label: 'End', method: 'DELETE', path: `${path}/sessions/${id}`, danger: true }]}
+                />
+              ),
+            })}
+          />
+        </>
+      )}
+    </ShownPart>
   )
 }
 

@@ -5,11 +5,10 @@ import { useCalls, useGet } from '../../shell/api'
 import { boot } from '../../shell/boot'
 import { TryPanel } from '../../shell/rule-set'
 import { Chip, Code, Id, Text } from '../../ui/controls'
-import { Facts, Lines, Part } from '../../ui/facts'
+import { Facts, Lines, ShownPart } from '../../ui/facts'
 import { field } from '../../ui/fields'
 import { money, plural, Time, whole } from '../../ui/format'
 import { Markdown } from '../../ui/markdown'
-import { Shown } from '../../ui/states'
 
 type Row = SkillEntry & Partial<Skill>
 
@@ -174,47 +173,43 @@ function Sandbox({ id }: { id: string }) {
 function Versions({ path }: { path: string }) {
   const versions = useGet<{ versions: SkillVersion[] }>(`${path}/versions`)
   return (
-    <Part title="Versions">
-      <Shown of={versions} rows={1}>
-        {(found) => (
-          <Lines
-            of={found.versions}
-            line={({ id, version, status, changelog, createdAt }) => ({
-              key: id,
-              mark: <Chip state={status === 'active' ? 'good' : 'off'}>{status}</Chip>,
-              text: version,
-              small: changelog,
-              end: <Time at={createdAt} only="day" />,
-            })}
-          />
-        )}
-      </Shown>
-    </Part>
+    <ShownPart title="Versions" of={versions} rows={1}>
+      {(found) => (
+        <Lines
+          of={found.versions}
+          line={({ id, version, status, changelog, createdAt }) => ({
+            key: id,
+            mark: <Chip state={status === 'active' ? 'good' : 'off'}>{status}</Chip>,
+            text: version,
+            small: changelog,
+            end: <Time at={createdAt} only="day" />,
+          })}
+        />
+      )}
+    </ShownPart>
   )
 }
 
 function Ratings({ path }: { path: string }) {
   const reviews = useGet<{ reviews: SkillReview[]; average_rating: number | null; total: number }>(`${path}/reviews`)
   return (
-    <Part title="Ratings">
-      <Shown of={reviews} rows={1}>
-        {({ reviews: found, average_rating, total }) => (
-          <>
-            {total > 0 && (
-              <p>
-                {average_rating?.toFixed(1)} of 5, {plural(total, 'rating')}
-              </p>
-            )}
-            <Lines
-              of={found}
-              empty="Nobody has rated it."
-              line={({ id, rating, body, createdAt }) => ({
-                ...{ key: id, mark: <b>{rating} of 5</b>, text: body, end: <Time at={createdAt} only="day" /> },
-              })}
-            />
-          </>
-        )}
-      </Shown>
-    </Part>
+    <ShownPart title="Ratings" of={reviews} rows={1}>
+      {({ reviews: found, average_rating, total }) => (
+        <>
+          {total > 0 && (
+            <p>
+              {average_rating?.toFixed(1)} of 5, {plural(total, 'rating')}
+            </p>
+          )}
+          <Lines
+            of={found}
+            empty="Nobody has rated it."
+            line={({ id, rating, body, createdAt }) => ({
+              ...{ key: id, mark: <b>{rating} of 5</b>, text: body, end: <Time at={createdAt} only="day" /> },
+            })}
+          />
+        </>
+      )}
+    </ShownPart>
   )
 }

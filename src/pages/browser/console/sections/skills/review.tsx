@@ -5,10 +5,9 @@ import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, chipColumn, column } from '../../ui/columns'
 import { Chip, Code, Id } from '../../ui/controls'
-import { Facts, Lines, Part } from '../../ui/facts'
+import { Facts, Lines, Part, ShownPart } from '../../ui/facts'
 import { field } from '../../ui/fields'
 import { Ago, plural, spelled } from '../../ui/format'
-import { Shown } from '../../ui/states'
 
 const STATES = {
   approved: 'good',
@@ -116,23 +115,21 @@ function SubmissionBody({ row: it, close }: { row: Found; close(): void }) {
         ))}
       </Part>
       {isReader && (
-        <Part title="What changed">
-          <Shown of={diff} rows={3}>
-            {({ parts }) => (
-              <>
-                {parts.map(({ path: part, lines }) => (
-                  <div key={part} className="recorded">
-                    {spelled(part)}
-                    <Code
-                      text={lines.map(({ sign, text }) => `${sign} ${text}`).join('\n')}
-                      label={`changes of ${part}`}
-                    />
-                  </div>
-                ))}
-              </>
-            )}
-          </Shown>
-        </Part>
+        <ShownPart title="What changed" of={diff} rows={3}>
+          {({ parts }) => (
+            <>
+              {parts.map(({ path: part, lines }) => (
+                <div key={part} className="recorded">
+                  {spelled(part)}
+                  <Code
+                    text={lines.map(({ sign, text }) => `${sign} ${text}`).join('\n')}
+                    label={`changes of ${part}`}
+                  />
+                </div>
+              ))}
+            </>
+          )}
+        </ShownPart>
       )}
     </>
   )

@@ -6,10 +6,9 @@ import { boot } from '../../shell/boot'
 import { defineScreen } from '../../shell/screen'
 import { column, timeColumn } from '../../ui/columns'
 import { Chip, Code, End, Id } from '../../ui/controls'
-import { Lines, Part } from '../../ui/facts'
+import { Lines, ShownPart } from '../../ui/facts'
 import { type FormField, field } from '../../ui/fields'
 import { plural, Time } from '../../ui/format'
-import { Shown } from '../../ui/states'
 
 /** A recorded effect of an event: a run of a hook or workflow, or a delivery. */
 type Started = { key: string; place: string; name: string; state: string; isGood: boolean }
@@ -93,24 +92,22 @@ function Matched({ event }: { event: BusEvent }) {
   const { slug } = useOwner()
   const started = useStarted(event)
   return (
-    <Part title="What it started">
-      <Shown of={started} rows={2}>
-        {({ rows, left }) => (
-          <>
-            <Lines
-              of={rows}
-              {...(left ? {} : { empty: 'No hook, workflow or endpoint.' })}
-              line={({ key, place, name, state, isGood }) => ({
-                key,
-                mark: <Chip state={isGood ? 'good' : 'bad'}>{state}</Chip>,
-                text: <Link href={`/${slug}/${place}`}>{name}</Link>,
-              })}
-            />
-            {left > 0 && <p className="faint">Not looked at: {left} more that could have been started.</p>}
-          </>
-        )}
-      </Shown>
-    </Part>
+    <ShownPart title="What it started" of={started} rows={2}>
+      {({ rows, left }) => (
+        <>
+          <Lines
+            of={rows}
+            {...(left ? {} : { empty: 'No hook, workflow or endpoint.' })}
+            line={({ key, place, name, state, isGood }) => ({
+              key,
+              mark: <Chip state={isGood ? 'good' : 'bad'}>{state}</Chip>,
+              text: <Link href={`/${slug}/${place}`}>{name}</Link>,
+            })}
+          />
+          {left > 0 && <p className="faint">Not looked at: {left} more that could have been started.</p>}
+        </>
+      )}
+    </ShownPart>
   )
 }
 

@@ -5,10 +5,9 @@ import { useGet } from '../../shell/api'
 import { defineScreen } from '../../shell/screen'
 import { agoColumn, column } from '../../ui/columns'
 import { Chip, Id } from '../../ui/controls'
-import { Lines, Part } from '../../ui/facts'
+import { Lines, ShownPart } from '../../ui/facts'
 import { type FormField, field } from '../../ui/fields'
 import { Ago, money, plural, Time } from '../../ui/format'
-import { Shown } from '../../ui/states'
 
 function State({ enabled, disabled_reason }: Hook) {
   if (enabled) return <Chip state="good">on</Chip>
@@ -27,23 +26,21 @@ const OUTCOMES = {
 function Executions({ row }: { row: Hook }) {
   const history = useGet<HookHistory>(`/hooks/${row.id}/executions`)
   return (
-    <Part title="Result">
-      <Shown of={history} rows={3}>
-        {({ executions }) => (
-          <Lines
-            of={executions}
-            empty="It has not run yet."
-            line={(it) => ({
-              key: it.id,
-              mark: <Chip state={OUTCOMES[it.status]}>{it.status.replace('skipped_', 'skipped: ')}</Chip>,
-              text: it.error ?? it.output ?? 'no output',
-              small: money(it.costCents),
-              end: <Time at={it.createdAt} />,
-            })}
-          />
-        )}
-      </Shown>
-    </Part>
+    <ShownPart title="Result" of={history} rows={3}>
+      {({ executions }) => (
+        <Lines
+          of={executions}
+          empty="It has not run yet."
+          line={(it) => ({
+            key: it.id,
+            mark: <Chip state={OUTCOMES[it.status]}>{it.status.replace('skipped_', 'skipped: ')}</Chip>,
+            text: it.error ?? it.output ?? 'no output',
+            small: money(it.costCents),
+            end: <Time at={it.createdAt} />,
+          })}
+        />
+      )}
+    </ShownPart>
   )
 }
 
