@@ -294,16 +294,8 @@ export function Choices<T extends string>({ label: name, value: taken, choices, 
 export function Bar({ used, of, label }: { used: number; of: number; label?: string }) {
   const share = of > 0 ? Math.min(1, used / of) : 0
   const tone = label === undefined || share < 0.8 ? '' : share < 1 ? 'warn' : 'bad'
-  const meaning =
-    label === undefined
-      ? { 'aria-hidden': true }
-      : {
-          role: 'meter',
-          'aria-label': label,
-          'aria-valuenow': Math.round(share * 100),
-          'aria-valuemin': 0,
-          'aria-valuemax': 100,
-        }
+  const now = { 'aria-valuenow': Math.round(share * 100), 'aria-valuemin': 0, 'aria-valuemax': 100 }
+  const meaning = label === undefined ? { 'aria-hidden': true } : { role: 'meter', 'aria-label': label, ...now }
   return (
     <span className={`bar ${tone}`} {...meaning}>
       <span style={{ width: `${share * 100}%` }} />

@@ -74,6 +74,8 @@ function completionBody(settings: Settings, turns: readonly Turn[]): Body {
     .slice(0, -1)
     .flatMap((turn) => (turn.role === 'tool' || !turn.text ? [] : [{ role: turn.role, content: turn.text }]))
   const { mode, system, iterations, servers } = settings
+  const given = last.role === 'user' ? last.files : []
+  const files = given.map((file) => ({ type: 'image_base64', data: base64Of(file), mime_type: file.type }))
   return {
     prompt: last.role === 'user' ? last.text : '',
     mode,
@@ -83,12 +85,7 @@ function completionBody(settings: Settings, turns: readonly Turn[]): Body {
     ...shared(settings),
     ...(iterations ? { max_iterations: Number(iterations) } : {}),
     ...some('tools', servers.map(serverTool)),
-    ...some(
-      'attachments',
-      last.role === 'user'
-        ? last.files.map((file) => ({ type: 'image_base64', data: base64Of(file), mime_type: file.type }))
-        : [],
-    ),
+    ...some('attachments', files),
   }
 }
 
@@ -194,6 +191,8 @@ function messageBody(settings: Settings, turns: readonly Turn[]): Body {
     })
     return { role: 'user', content }
   })
+  const functions = tools.map(({ schema: input, ...it }) => ({ ...it, input_schema: objectOf(input) }))
+  const remote = servers.map(({ label, url }) => ({ type: 'url', name: label, url }))
   const wanted = format === 'schema' ? objectOf(schema) : { type: 'object' }
   return {
     model,
@@ -202,14 +201,8 @@ function messageBody(settings: Settings, turns: readonly Turn[]): Body {
     messages,
     stream: true,
     ...shared(settings),
-    ...some(
-      'tools',
-      tools.map(({ name, description, schema: input }) => ({ name, description, input_schema: objectOf(input) })),
-    ),
-    ...some(
-      'mcp_servers',
-      servers.map(({ label, url }) => ({ type: 'url', name: label, url })),
-    ),
+    ...some('tools', functions),
+    ...some('mcp_servers', remote),
     ...(format === 'text' ? {} : { output_config: { format: { type: 'json_schema', schema: wanted } } }),
   }
 }

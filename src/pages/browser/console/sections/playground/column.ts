@@ -78,11 +78,8 @@ export function useColumn(settings: Settings, key: string) {
     }
   }
 
-  const before = (id: number) =>
-    exchanges.slice(
-      0,
-      exchanges.findIndex((it) => it.id === id),
-    )
+  const placeOf = (id: number) => exchanges.findIndex((it) => it.id === id)
+  const before = (id: number) => exchanges.slice(0, placeOf(id))
   return {
     exchanges,
     isRunning: exchanges.at(-1)?.state === 'runs',
@@ -92,7 +89,7 @@ export function useColumn(settings: Settings, key: string) {
     send: (sent: Sent) => void run(sent, exchanges),
     /** Repeats an exchange, with a new text if given, and continues from there. */
     retry: (id: number, text?: string) => {
-      const { sent } = exchanges.find((it) => it.id === id)!
+      const { sent } = exchanges[placeOf(id)]!
       void run(text === undefined || sent.role === 'tool' ? sent : { ...sent, text }, before(id))
     },
     /** Sends the results for the calls of the last answer. */

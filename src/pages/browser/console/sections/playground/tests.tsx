@@ -128,9 +128,8 @@ function RunForm({ ids, onCancel }: { ids?: string[]; onCancel?: () => void }) {
   const [chosen, setChosen] = useState<string[]>([])
   const tags = [...new Set(cases.data?.test_cases.flatMap((it) => it.tags))].sort()
   const choices = [['', 'all'] as const, ...tags.map((tag) => [tag, `with the tag ${tag}`] as const)]
-  const engines = [
-    ...new Set(models.data?.models.filter(({ mode }) => !NO_TEXT.includes(mode)).map(({ model_id }) => model_id)),
-  ]
+  const useful = models.data?.models.filter(({ mode }) => !NO_TEXT.includes(mode)) ?? []
+  const engines = [...new Set(useful.map(({ model_id }) => model_id))]
   return (
     <Form<TestRunAccepted>
       fields={[

@@ -95,19 +95,13 @@ export default function Settings() {
   )
 }
 
-const PROGRAMS = [
-  ['Edg/', 'Edge'],
-  ['OPR/', 'Opera'],
-  ['Firefox/', 'Firefox'],
-  ['Chrome/', 'Chrome'],
-  ['Safari/', 'Safari'],
-] as const
+const PROGRAMS = { 'Edg/': 'Edge', 'OPR/': 'Opera', 'Firefox/': 'Firefox', 'Chrome/': 'Chrome', 'Safari/': 'Safari' }
 const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac OS', 'CrOS', 'Linux'] as const
 
 /** The program of a session in readable form: "Chrome on Linux". An unknown agent is shown unchanged. */
 function programOf(agent: string | null): string {
   if (agent === null) return 'Unknown program'
-  const program = PROGRAMS.find(([mark]) => agent.includes(mark))?.[1]
+  const program = Object.entries(PROGRAMS).find(([mark]) => agent.includes(mark))?.[1]
   const system = SYSTEMS.find((name) => agent.includes(name))
   return program ? `${program}${system ? ` on ${system}` : ''}` : agent.split(' ')[0]!
 }

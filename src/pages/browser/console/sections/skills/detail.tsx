@@ -23,6 +23,7 @@ const PERMISSIONS: Record<string, string> = {
   'autonomous:run': 'run by itself',
 }
 
+const UNINSTALLED = 'Answers are made without it from the next call on. You can install it again.'
 const VISIBLE = { public: 'everybody, in the market', private: 'only you' }
 
 /** The version to submit: a draft's own, else the one after the live version. */
@@ -109,13 +110,7 @@ export function SkillBody({ row: skill, close }: { row: Row; close(): void }) {
               field('body', 'Why', { kind: 'area', empty: 'null' }),
             ],
           },
-          own !== undefined &&
-            deletion(
-              `${path}/install`,
-              'Answers are made without it from the next call on. You can install it again.',
-              undefined,
-              'Uninstall…',
-            ),
+          own !== undefined && deletion(`${path}/install`, UNINSTALLED, undefined, 'Uninstall…'),
           isMine && deletion(path, 'The skill and all its versions are gone. This cannot be undone.', close),
         ]}
       />

@@ -12,11 +12,7 @@ import { Review } from './review'
 const ORDERS = { installs: 'most installed', rating: 'best rated', newest: 'newest' }
 const CATEGORIES = ['productivity', 'domain', 'integration', 'automation', 'creative'] as const
 
-const name: Column<SkillEntry> = column('name', 'Name', {
-  cell: (it) => it.name,
-  main: true,
-  width: 'minmax(0, 1.2fr)',
-})
+const name: Column<SkillEntry> = column('name', 'Name', { main: true, width: 'minmax(0, 1.2fr)' })
 const about: Column<SkillEntry> = column('about', 'Description', {
   cell: ({ description }) => description ?? '–',
   width: 'minmax(0, 2.4fr)',

@@ -23,6 +23,7 @@ const TESTS = EVENTS.map(([name]) => name)
 
 function actionsOf(row: Webhook, close: () => void): Omit<ActionsProps, 'touches'> {
   const path = `/webhooks/${row.id}`
+  const lost = `Nothing more is delivered to ${nameOf(row)}. Its record of deliveries goes too. This cannot be undone.`
   return {
     permission: 'manageWebhooks',
     actions: [
@@ -34,11 +35,7 @@ function actionsOf(row: Webhook, close: () => void): Omit<ActionsProps, 'touches
         shows: ({ signing_secret }: Rotated) => <NewSecret secret={signing_secret} onDone={close} />,
       },
       { label: row.enabled ? 'Switch off' : 'Switch on', method: 'PATCH', path, body: { enabled: !row.enabled } },
-      deletion(
-        path,
-        `Nothing more is delivered to ${nameOf(row)}. Its record of deliveries goes too. This cannot be undone.`,
-        close,
-      ),
+      deletion(path, lost, close),
     ],
   }
 }
