@@ -143,7 +143,8 @@ async function accept(deps: PipelineDeps, call: Call, request: CompletionRequest
   const run = await openAndReport(deps, call, request, null)
   try {
     await countMode(deps, run)
-    if (run.cacheKey || run.guard) await assertAllowed(deps, run)
+    // The hold of a free engine is zero and checks no credit.
+    await assertAllowed(deps, run)
     await decide(deps, run)
     await countMode(deps, run)
     return priceOf(deps, run)

@@ -6,6 +6,7 @@ import { jobs as jobTable } from '../../src/jobs/table'
 import { createUpstreamWorld, freshPrompt } from '../completions/upstream-world'
 import { eventually } from '../support/eventually'
 import { listen } from '../support/listening'
+import { createWorld } from '../support/world'
 
 const { world, upstream } = await createUpstreamWorld()
 const baseURL = `${listen(world).origin}/v1`
@@ -56,6 +57,19 @@ test('it is queued with its price held, runs, and is charged once', async () => 
   expect(await publicJobs.verify(store.read)).toEqual([])
   const next = await ada.send('POST', 'responses', { model, input: freshPrompt(), previous_response_id: queued.id })
   expect(next.status).toBe(200)
+})
+
+test('without credit none is accepted, even of an engine that costs nothing', async () => {
+  const free = await createWorld()
+  const [poor, ada] = [await free.person({ cents: 0 }), await free.person()]
+  const input = { input: freshPrompt(), background: true }
+  const refused = await poor.send('POST', 'responses', input)
+  expect({ status: refused.status, code: refused.body.error?.code }).toEqual({
+    status: 402,
+    code: 'insufficient_credits',
+  })
+  expect((await poor.send('GET', 'jobs')).body.jobs).toEqual([])
+  expect((await ada.send('POST', 'responses', input)).body.status).toBe('queued')
 })
 
 test('it is cancelled by either route, before it runs and while it runs, and costs nothing', async () => {
