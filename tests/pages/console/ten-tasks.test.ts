@@ -193,6 +193,7 @@ async function take(page: Page, [kind, name = '', text = '']: Step, byKeys: bool
   }
   if (kind === 'sees') return void (await sees(page, name))
   if (kind === 'write' && byKeys) {
+    await page.waitForSelector(`aria/${name}[role="textbox"]`, { visible: true })
     await tabTo(page, name, { within: 'input, textarea' })
     return page.keyboard.type(text)
   }
